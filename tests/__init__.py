@@ -1,0 +1,1 @@
+"""Proof: what the project promises, as tests."""
