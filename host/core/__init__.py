@@ -1,0 +1,1 @@
+"""Decisions and arithmetic: no waiting, no clock, no random numbers, no I/O."""

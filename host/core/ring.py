@@ -1,0 +1,174 @@
+"""A session's bounded memory of events: bytes in, a page of bytes out, and the truth about what is missing."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from capsdk.errors import InvalidArgumentError
+
+
+class Kept(NamedTuple):
+    """One event as it goes out."""
+
+    seq: int
+    method: str
+    encoded: bytes
+
+
+class Loss(NamedTuple):
+    """One event that used up a seq and cannot be read (any more)."""
+
+    seq: int
+    method: str
+    size_bytes: int
+
+
+@dataclass(slots=True)
+class Dropped:
+    """What one method lost: how many, their bytes together, and the largest."""
+
+    count: int = 0
+    bytes: int = 0
+    size: int = 0
+
+    def add(self, size_bytes: int) -> None:
+        """Count one more event."""
+        self.count += 1
+        self.bytes += size_bytes
+        self.size = max(self.size, size_bytes)
+
+    def merge(self, other: Dropped) -> None:
+        """Count all that `other` counted."""
+        self.count += other.count
+        self.bytes += other.bytes
+        self.size = max(self.size, other.size)
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One poll. `next` is the last seq scanned; `lost` tells that a seq in (after, next] cannot be read."""
+
+    events: bytes
+    count: int
+    next: int
+    lost: bool
+    dropped: dict[str, Dropped] = field(default_factory=dict)
+
+
+class Ring:
+    """The newest events of a session, at most `max_events` and `max_bytes` of them.
+
+    An event over `max_event_bytes` takes a seq and is not kept. Reading removes nothing. `max_losses`
+    single losses are remembered; older ones only as sums, which a reader far behind gets whole.
+    """
+
+    def __init__(self, *, max_events: int, max_bytes: int, max_event_bytes: int, max_losses: int = 2000) -> None:
+        self._max_events = max_events
+        self._max_bytes = max_bytes
+        self._max_event_bytes = max_event_bytes
+        self._max_losses = max_losses
+        self._kept: deque[Kept] = deque()
+        self._kept_bytes = 0
+        self._losses: deque[Loss] = deque()
+        self._old_losses: dict[str, Dropped] = {}
+        self._old_losses_last = 0
+        self._last_seq = 0
+
+    @property
+    def last_seq(self) -> int:
+        """The newest seq given out, 0 before the first."""
+        return self._last_seq
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of the events that are kept."""
+        return self._kept_bytes
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def append(self, method: str, params: bytes, *, at_ms: int, target: str | None = None) -> bool:
+        """Take one event in; false when it was too large to be kept."""
+        self._last_seq = seq = self._last_seq + 1
+        if target is None:
+            encoded = b'{"seq":%d,"method":"%b","params":%b,"at":%d}' % (seq, method.encode(), params, at_ms)
+        else:
+            encoded = b'{"seq":%d,"method":"%b","params":%b,"targetSessionId":"%b","at":%d}' % (
+                seq,
+                method.encode(),
+                params,
+                target.encode(),
+                at_ms,
+            )
+        size_bytes = len(encoded)
+        if size_bytes > self._max_event_bytes:
+            self._lose(Loss(seq, method, size_bytes))
+            return False
+        self._kept.append(Kept(seq, method, encoded))
+        self._kept_bytes += size_bytes
+        while len(self._kept) > self._max_events or self._kept_bytes > self._max_bytes:
+            oldest = self._kept.popleft()
+            self._kept_bytes -= len(oldest.encoded)
+            self._lose(Loss(oldest.seq, oldest.method, len(oldest.encoded)))
+        return True
+
+    def lose(self, method: str, size_bytes: int) -> None:
+        """An event that was discarded before it could be read in: it takes a seq and is lost."""
+        self._last_seq += 1
+        self._lose(Loss(self._last_seq, method, size_bytes))
+
+    def _lose(self, loss: Loss) -> None:
+        self._losses.append(loss)
+        if len(self._losses) > self._max_losses:
+            old = self._losses.popleft()
+            self._old_losses.setdefault(old.method, Dropped()).add(old.size_bytes)
+            self._old_losses_last = max(self._old_losses_last, old.seq)
+
+    def has_news(self, after: int, methods: frozenset[str] | None) -> bool:
+        """Would a poll from `after` return an event, or tell of a loss?"""
+        if any(k.seq > after and (methods is None or k.method in methods) for k in reversed(self._kept)):
+            return True
+        if after < self._old_losses_last:
+            return True
+        return any(loss.seq > after and (methods is None or loss.method in methods) for loss in self._losses)
+
+    def read(self, *, after: int, limit: int, max_bytes: int, methods: frozenset[str] | None = None) -> Page:
+        """At most `limit` events and `max_bytes` bytes of them after seq `after`, oldest first.
+
+        Raises InvalidArgumentError BAD_CURSOR when `after` is above the newest seq.
+        """
+        if after > self._last_seq:
+            raise InvalidArgumentError(
+                "BAD_CURSOR",
+                f"`after` is {after} and the newest event is {self._last_seq}; use the `next` of the last poll",
+                after=after,
+                newest=self._last_seq,
+            )
+        parts: list[bytes] = []
+        used_bytes, scanned = 2, self._last_seq
+        previous = after
+        for seq, method, encoded in self._kept:
+            if seq <= after:
+                continue
+            if methods is None or method in methods:
+                cost = len(encoded) + (1 if parts else 0)
+                if len(parts) >= limit or used_bytes + cost > max_bytes:
+                    scanned = previous
+                    break
+                parts.append(encoded)
+                used_bytes += cost
+            previous = seq
+        dropped = self._dropped(after, scanned)
+        return Page(b"[" + b",".join(parts) + b"]", len(parts), scanned, bool(dropped), dropped)
+
+    def _dropped(self, after: int, upto: int) -> dict[str, Dropped]:
+        found: dict[str, Dropped] = {}
+        if after < self._old_losses_last <= upto:
+            for method, old in self._old_losses.items():
+                found.setdefault(method, Dropped()).merge(old)
+        for loss in self._losses:
+            if after < loss.seq <= upto:
+                found.setdefault(loss.method, Dropped()).add(loss.size_bytes)
+        return found

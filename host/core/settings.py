@@ -1,0 +1,115 @@
+"""The owner's settings: what may be set, and how a user file, a project file, the environment and flags combine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+from capsdk.errors import InvalidArgumentError
+from host.core.grants import CAPABILITIES, Level, parse_level, strictest
+from host.core.limits import Limits
+
+
+class SettingsError(InvalidArgumentError):
+    """A setting that cannot be used; the command ends with status 78."""
+
+    exit_code = 78
+
+    def __init__(self, message: str) -> None:
+        super().__init__("BAD_ARGUMENTS", message)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """All that the owner can set. Folders None: the platform's usual places."""
+
+    state_dir: str | None = None
+    cache_dir: str | None = None
+    profile_dir: str | None = None
+    browser: str | None = None
+    browser_sandbox: bool = True
+    ceiling: Mapping[str, Level] = field(default_factory=dict)
+    limits: Limits = field(default_factory=Limits)
+
+
+TEXTS = ("state_dir", "cache_dir", "profile_dir", "browser")
+LIMIT_TYPES = {one.name: one.type for one in fields(Limits)}
+ENV_PREFIX = "CAPSDK_"
+ENV_LIMIT = "CAPSDK_LIMIT_"
+ENV_CEILING = "CAPSDK_CEILING"
+
+
+def from_table(base: Settings, table: Mapping[str, Any], where: str) -> Settings:
+    """Settings of a TOML table over `base`. A ceiling only ever gets lower. Raises SettingsError naming the key."""
+    made = base
+    for key, value in table.items():
+        if key in TEXTS:
+            made = replace(made, **{key: _text(value, f"{where}: {key}")})
+        elif key == "browser_sandbox":
+            made = replace(made, browser_sandbox=_switch(value, f"{where}: {key}"))
+        elif key == "ceiling" and isinstance(value, Mapping):
+            made = replace(made, ceiling=_lower(made.ceiling, value, where))
+        elif key == "limits" and isinstance(value, Mapping):
+            made = replace(made, limits=_limits(made.limits, value, where))
+        else:
+            raise SettingsError(f"{where}: {key!r} is not a setting, or not of its type; see references/settings.md")
+    return made
+
+
+def from_environment(base: Settings, environment: Mapping[str, str]) -> Settings:
+    """Settings of `CAPSDK_*` variables over `base`. Raises SettingsError naming the variable."""
+    table: dict[str, Any] = {}
+    limits: dict[str, Any] = {}
+    for name, value in environment.items():
+        if name.startswith(ENV_LIMIT):
+            limits[name[len(ENV_LIMIT) :].lower()] = value
+        elif name == ENV_CEILING:
+            table["ceiling"] = dict(pair.partition("=")[::2] for pair in value.split(",") if pair)
+        elif name.startswith(ENV_PREFIX) and value:
+            table[name[len(ENV_PREFIX) :].lower()] = value
+    if limits:
+        table["limits"] = limits
+    return from_table(base, table, "environment")
+
+
+def _text(value: Any, where: str) -> str:
+    if not isinstance(value, str) or not value:
+        raise SettingsError(f"{where} is a text")
+    return value
+
+
+def _switch(value: Any, where: str) -> bool:
+    words = {"on": True, "off": False, True: True, False: False}
+    if not isinstance(value, str | bool) or value not in words:
+        raise SettingsError(f"{where} is on or off")
+    return words[value]
+
+
+def _lower(base: Mapping[str, Level], table: Mapping[str, Any], where: str) -> dict[str, Level]:
+    made = dict(base)
+    for capability, text in table.items():
+        if capability not in CAPABILITIES:
+            raise SettingsError(f"{where}: ceiling: {capability!r} is not a capability")
+        try:
+            level = parse_level(str(text))
+        except InvalidArgumentError as problem:
+            raise SettingsError(f"{where}: ceiling: {problem.message}") from None
+        made[capability] = strictest(level, made.get(capability, Level.ALLOW))
+    return made
+
+
+def _limits(base: Limits, table: Mapping[str, Any], where: str) -> Limits:
+    changes: dict[str, Any] = {}
+    for name, value in table.items():
+        if name not in LIMIT_TYPES:
+            raise SettingsError(f"{where}: limits: {name!r} is not a limit")
+        whole = LIMIT_TYPES[name] in (int, "int")
+        try:
+            number = int(value) if whole else float(value)
+        except (TypeError, ValueError):
+            raise SettingsError(f"{where}: limits: {name} is a number") from None
+        if isinstance(value, bool) or not 0 < number < 2**40:
+            raise SettingsError(f"{where}: limits: {name} is a number above 0")
+        changes[name] = number
+    return replace(base, **changes)
