@@ -1,0 +1,1 @@
+"""Remembering: grants, approvals and the ledger; never payloads, cookies or page text."""
