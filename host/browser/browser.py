@@ -1,0 +1,270 @@
+"""The one Chromium of a host: started at the first need, started again after it died, and the tabs it makes."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from capsdk.errors import UnavailableError
+from host.browser.process import Chromium, ChromiumConfig, launch
+from host.browser.profile import Profile
+from host.cdp.connection import CdpFailure, Connection, ConnectionGone
+
+log = logging.getLogger("capsdk.browser")
+
+PAGES_ONLY = [{"type": "page"}, {"exclude": True}]
+CLOSE_GRACE_S = 1.0
+SETUP_TIMEOUT_S = 10.0
+
+# What the app's own CDP session gets before a site loads; facts/cdp.md 5. Buffers as the policy clamps them.
+APP_ENABLES: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("Page.enable", {}),
+    ("DOM.enable", {}),
+    ("Runtime.enable", {}),
+    (
+        "Network.enable",
+        {
+            "maxTotalBufferSize": 32 << 20,
+            "maxResourceBufferSize": 8 << 20,
+            "maxPostDataSize": 16384,
+            "enableDurableMessages": True,
+        },
+    ),
+    ("Log.enable", {}),
+)
+GUARD_ENABLES: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("Page.enable", {}),
+    ("Page.setInterceptFileChooserDialog", {"enabled": True, "cancel": True}),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Tab:
+    """A new tab: its target and the two CDP sessions, the guard attached first."""
+
+    connection: Connection
+    target_id: str
+    guard: str
+    app: str
+
+
+class Browser:
+    """Chromium on demand.
+
+    `on_gone()` tells that Chromium ended by itself; `on_target_gone(target_id)` that a tab is gone for good;
+    `on_detached(cdp_session)` that Chromium dropped one of our sessions; `on_popup_refused(opener_target, url)` that
+    a tab which nobody lent was closed.
+    """
+
+    def __init__(self, config: ChromiumConfig, profile: Callable[[], Awaitable[Profile]]) -> None:
+        self._config = config
+        self._make_profile = profile
+        self._profile: Profile | None = None
+        self._chromium: Chromium | None = None
+        self._starting: asyncio.Task[Connection] | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._creating = 0
+        self._fresh: dict[str, str] = {}
+        self._ours: set[str] = set()
+        self._arrived = asyncio.Condition()
+        self._disposing = False
+        self.on_gone: Callable[[], None] = lambda: None
+        self.on_target_gone: Callable[[str], None] = lambda target_id: None
+        self.on_detached: Callable[[str], None] = lambda cdp_session: None
+        self.on_popup_refused: Callable[[str, str], None] = lambda opener, url: None
+        self.on_held: Callable[[str, float], None] = lambda session, seconds: None
+        self.on_oversize_event: Callable[[str, str, int], None] = lambda session, method, size_bytes: None
+        self.on_title: Callable[[str, str], None] = lambda target_id, title: None
+
+    @property
+    def version(self) -> dict[str, Any]:
+        """What Chromium says of itself; empty while none runs."""
+        return self._chromium.version if self._chromium else {}
+
+    async def connection(self) -> Connection:
+        """The connection to a running Chromium, which is started if need be.
+
+        Raises UnavailableError BROWSER_UNAVAILABLE, BROWSER_LAUNCH_FAILED, PROFILE_LOCKED or BROWSER_DISPOSING.
+        """
+        if self._disposing:
+            raise disposing()
+        chromium = self._chromium
+        if chromium is not None and not chromium.connection.closed:
+            return chromium.connection
+        if self._starting is None or self._starting.done():
+            self._starting = asyncio.get_running_loop().create_task(self._start())
+        # Several opens share one start, and one that is cancelled does not end it for the others.
+        return await asyncio.shield(self._starting)
+
+    async def _start(self) -> Connection:
+        if self._chromium is not None:
+            await self._chromium.close(grace_s=0.0)
+            self._chromium = None
+        if self._profile is None:
+            self._profile = await self._make_profile()
+        self._fresh.clear()
+        self._ours.clear()
+        chromium = await launch(self._config, self._profile)
+        connection = chromium.connection
+        connection.on_event = self._event
+        connection.on_lost = self._lost
+        connection.on_held = lambda session, seconds: self.on_held(session, seconds)
+        connection.on_oversize_event = lambda session, method, size: self.on_oversize_event(session, method, size)
+        self._chromium = chromium
+        try:
+            await asyncio.gather(
+                connection.call(
+                    "Browser.setDownloadBehavior",
+                    {"behavior": "deny", "eventsEnabled": True},
+                    timeout_s=SETUP_TIMEOUT_S,
+                ),
+                connection.call(
+                    "Target.setDiscoverTargets", {"discover": True, "filter": PAGES_ONLY}, timeout_s=SETUP_TIMEOUT_S
+                ),
+                connection.call(
+                    "Target.setAutoAttach",
+                    {"autoAttach": True, "waitForDebuggerOnStart": True, "flatten": True, "filter": PAGES_ONLY},
+                    timeout_s=SETUP_TIMEOUT_S,
+                ),
+            )
+        except (CdpFailure, ConnectionGone, TimeoutError) as problem:
+            await chromium.close(grace_s=0.0)
+            raise UnavailableError(
+                "BROWSER_LAUNCH_FAILED",
+                f"Chromium did not take its first commands ({problem or 'no answer'}); try again",
+                stderr=chromium.stderr_tail,
+            ) from None
+        return connection
+
+    async def new_tab(self) -> Tab:
+        """A blank tab in a window of its own, captured from its first moment. Sequence: facts/cdp.md 5.
+
+        Raises what `connection` raises, and UnavailableError BROWSER_GONE.
+        """
+        connection = await self.connection()
+        target_id = ""
+        self._creating += 1
+        try:
+            made = await connection.start("Target.createTarget", {"url": "about:blank", "newWindow": True})
+            target_id = made["targetId"]
+            self._ours.add(target_id)
+            guard = await self._guard_of(target_id)
+            attached = connection.start("Target.attachToTarget", {"targetId": target_id, "flatten": True})
+            app = (await attached)["sessionId"]
+            waits = [connection.start(method, params, guard) for method, params in GUARD_ENABLES]
+            waits += [connection.start(method, params, app) for method, params in APP_ENABLES]
+            waits.append(connection.start("Runtime.runIfWaitingForDebugger", {}, guard))
+            await asyncio.gather(*waits)  # navigating before these answers loses events of the first page
+        except ConnectionGone:
+            raise browser_gone() from None
+        except CdpFailure as problem:
+            self.close_target(connection, target_id)
+            raise UnavailableError(
+                "BROWSER_GONE", f"Chromium did not make a tab ({problem.message}); try again"
+            ) from None
+        except BaseException:
+            self.close_target(connection, target_id)
+            raise
+        finally:
+            self._creating -= 1
+            self._refuse_leftovers(connection)
+        return Tab(connection, target_id, guard, app)
+
+    async def _guard_of(self, target_id: str) -> str:
+        async with self._arrived:
+            await self._arrived.wait_for(lambda: target_id in self._fresh or self._disposing)
+        if self._disposing:
+            raise disposing()
+        return self._fresh.pop(target_id)
+
+    def close_target(self, connection: Connection, target_id: str) -> None:
+        """Ask for a tab's end without waiting."""
+        if target_id:
+            connection.start("Target.closeTarget", {"targetId": target_id})
+
+    def _event(self, session: str, method: str, raw: msgspec.Raw) -> None:
+        if session:
+            return  # of a session that was dropped
+        if method == "Target.attachedToTarget":
+            self._attached(msgspec.json.decode(raw))
+        elif method == "Target.detachedFromTarget":
+            self.on_detached(msgspec.json.decode(raw)["sessionId"])
+        elif method == "Target.targetDestroyed":
+            target_id = msgspec.json.decode(raw)["targetId"]
+            self._ours.discard(target_id)
+            self.on_target_gone(target_id)
+        elif method == "Target.targetInfoChanged":
+            info = msgspec.json.decode(raw)["targetInfo"]
+            self.on_title(info["targetId"], str(info.get("title", "")))
+
+    def _attached(self, params: dict[str, Any]) -> None:
+        info = params["targetInfo"]
+        connection = self._chromium.connection if self._chromium else None
+        if connection is None:
+            return
+        if not info.get("openerId") and params.get("waitingForDebugger") and self._creating:
+            self._fresh[info["targetId"]] = params["sessionId"]
+            self._spawn(self._announce())
+        elif not info.get("openerId") and not params.get("waitingForDebugger"):
+            # It is told of our own `attachToTarget`, too; any other tab is a stranger, such as a Ctrl click makes.
+            if info["targetId"] not in self._ours:
+                self.close_target(connection, info["targetId"])
+        elif params.get("waitingForDebugger"):
+            self._refuse(connection, params["sessionId"], info)
+
+    async def _announce(self) -> None:
+        async with self._arrived:
+            self._arrived.notify_all()
+
+    def _refuse(self, connection: Connection, session: str, info: dict[str, Any]) -> None:
+        # Closing a popup while it waits hangs its opener for ever; paused at its first request, it may be closed.
+        connection.start("Fetch.enable", {}, session)
+        connection.start("Runtime.runIfWaitingForDebugger", {}, session)
+        self.close_target(connection, info["targetId"])
+        self.on_popup_refused(info.get("openerId", ""), info.get("url", ""))
+
+    def _refuse_leftovers(self, connection: Connection) -> None:
+        if self._creating == 0:
+            for target_id in list(self._fresh):
+                del self._fresh[target_id]
+                self.close_target(connection, target_id)
+
+    def _lost(self) -> None:
+        self._spawn(self._announce())
+        self.on_gone()
+
+    def _spawn(self, work: Any) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def close(self) -> None:
+        """End Chromium and give the profile back. Closing twice is fine."""
+        self._disposing = True
+        await self._announce()
+        if self._starting is not None and not self._starting.done():
+            self._starting.cancel()
+            await asyncio.gather(self._starting, return_exceptions=True)
+        if self._chromium is not None:
+            grace_s = 0.0 if self._profile is not None and self._profile.temporary else CLOSE_GRACE_S
+            await self._chromium.close(grace_s=grace_s)
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        if self._profile is not None:
+            self._profile.release()
+
+
+def disposing() -> UnavailableError:
+    """The host is on its way out."""
+    return UnavailableError("BROWSER_DISPOSING", "the host is shutting down; start it again and repeat the call")
+
+
+def browser_gone() -> UnavailableError:
+    """Chromium ended; the next open starts another."""
+    return UnavailableError("BROWSER_GONE", "Chromium ended during the call; open a new session and try again")

@@ -1,0 +1,107 @@
+"""Parent of one Chromium: it dies with the host, and nothing of it stays. A process of its own, stdlib only.
+
+Run as `python -I -S -B keeper.py CONFIG`; descriptors 3 and 4 are Chromium's ends of the CDP pipe, 5 is the death
+pipe: when its other end is closed, the host is gone or done, and so is all that was started here.
+"""
+
+import ctypes
+import json
+import os
+import select
+import shutil
+import signal
+import sys
+import time
+from typing import Any
+
+DEATH_FD = 5
+PR_SET_PDEATHSIG = 1
+
+
+def become(uid: int) -> None:
+    """Drop to a bare numeric uid for good."""
+    os.setgroups([])
+    os.setresgid(uid, uid, uid)
+    os.setresuid(uid, uid, uid)
+
+
+def start(config: dict[str, Any]) -> int:
+    """Fork and exec Chromium in a process group of its own; the child's pid."""
+    keeper = os.getpid()
+    libc = ctypes.CDLL(None)
+    pid = os.fork()
+    if pid:
+        return pid
+    try:
+        os.setpgid(0, 0)
+        os.closerange(DEATH_FD, 4096)
+        if config["uid"] is not None:
+            become(config["uid"])
+        libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)  # after the uid: a change of uid clears it
+        if os.getppid() != keeper:
+            os._exit(71)
+        for fd in (3, 4):
+            os.set_inheritable(fd, True)
+        os.chdir(config["profile"])
+        os.execve(config["argv"][0], config["argv"], config["env"])
+    except OSError as problem:
+        os.write(2, f"cannot start {config['argv'][0]}: {problem.strerror}\n".encode())
+    os._exit(127)
+
+
+def group_alive(group: int) -> bool:
+    """Is there still a process in the group?"""
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def end_group(group: int, wait_s: float) -> None:
+    """Kill the whole group and wait until none of it is left."""
+    deadline = time.monotonic() + wait_s
+    while group_alive(group) and time.monotonic() < deadline:
+        try:
+            os.killpg(group, signal.SIGKILL)
+        except ProcessLookupError:
+            return
+        reap()
+        time.sleep(0.01)
+
+
+def reap() -> None:
+    """Collect every ended child."""
+    try:
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    except ChildProcessError:
+        pass
+
+
+def main() -> int:
+    """Start, wait for either end, clear up; the exit status is Chromium's (128 + signal), or 0 when the host ended."""
+    config = json.loads(sys.argv[1])
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER: orphans of Chromium come here
+    pid = start(config)
+    for fd in (3, 4):
+        os.close(fd)
+    child = os.pidfd_open(pid)
+    poll = select.poll()
+    poll.register(child, select.POLLIN)
+    poll.register(DEATH_FD, select.POLLIN | select.POLLHUP)
+    ready = {fd for fd, _ in poll.poll()}
+    status = 0
+    if child in ready:
+        status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    end_group(pid, 2.0)
+    if DEATH_FD in ready and config["remove"]:
+        shutil.rmtree(config["profile"], ignore_errors=True)
+    return status if status >= 0 else 128 - status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

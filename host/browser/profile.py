@@ -1,0 +1,177 @@
+"""The folder Chromium keeps its state in: one host at a time, its preferences set, stale locks taken away."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import fcntl
+import json
+import os
+import shutil
+import socket
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from capsdk.errors import UnavailableError
+
+LOCK_NAME = "capsdk.lock"
+SINGLETONS = ("SingletonLock", "SingletonSocket", "SingletonCookie")
+TAKEOVER_S = 3.0  # a dead host's Chromium is gone within 2 s
+
+# facts: PDFs open in a privileged extension page, and WebRTC goes around a proxy, unless these are set before the start
+PREFERENCES: dict[str, Any] = {
+    "plugins": {"always_open_pdf_externally": True},
+    "webrtc": {"ip_handling_policy": "disable_non_proxied_udp"},
+}
+
+
+class Profile:
+    """A profile folder held by this process until `release`. `lock_fd` is None for a temporary one."""
+
+    def __init__(self, path: Path, uid: int | None, lock_fd: int | None) -> None:
+        self.path = path
+        self.uid = uid
+        self.lock_fd = lock_fd
+
+    @property
+    def temporary(self) -> bool:
+        """Is the folder thrown away with the host?"""
+        return self.lock_fd is None
+
+    def prepare(self) -> None:
+        """Set the preferences and take away locks of a dead Chromium, before each start."""
+        for name in SINGLETONS:
+            with contextlib.suppress(FileNotFoundError):
+                (self.path / name).unlink()
+        folder = self.path / "Default"
+        folder.mkdir(mode=0o700, exist_ok=True)
+        target = folder / "Preferences"
+        preferences = _merged(_read(target), PREFERENCES)
+        draft = folder / "Preferences.capsdk"
+        draft.write_text(json.dumps(preferences), encoding="utf-8")
+        draft.replace(target)
+        if self.uid is not None:
+            for path in (self.path, folder, target):
+                os.chown(path, self.uid, self.uid)
+
+    def release(self) -> None:
+        """Give the folder back; a temporary one is removed. Releasing twice is fine."""
+        if self.temporary:
+            shutil.rmtree(self.path, ignore_errors=True)
+        elif self.lock_fd is not None and self.lock_fd >= 0:
+            os.close(self.lock_fd)
+            self.lock_fd = -1
+
+
+def temporary_profile(uid: int | None) -> Profile:
+    """A fresh profile in a folder of its own; whoever holds it removes it."""
+    path = Path(tempfile.mkdtemp(prefix="capsdk-profile-"))
+    if uid is not None:
+        os.chown(path, uid, uid)
+    return Profile(path, uid, None)
+
+
+async def owner_profile(path: Path, uid: int | None) -> Profile:
+    """The owner's profile, locked for this host.
+
+    A lock of a dead host is taken over, as soon as its Chromium is gone. Raises UnavailableError PROFILE_LOCKED
+    naming the living owner, or BROWSER_LAUNCH_FAILED when the folder cannot be used.
+    """
+    try:
+        path.parent.mkdir(mode=0o711 if uid is not None else 0o700, parents=True, exist_ok=True)
+        path.mkdir(mode=0o700, exist_ok=True)
+        low = os.open(path.parent / f"{path.name}.{LOCK_NAME}", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        fd = fcntl.fcntl(low, fcntl.F_DUPFD_CLOEXEC, 100)  # clear of the numbers that the keeper uses
+        os.close(low)
+    except OSError as problem:
+        raise UnavailableError(
+            "BROWSER_LAUNCH_FAILED",
+            f"the profile folder {path} cannot be used: {problem.strerror}; choose another with CAPSDK_PROFILE_DIR",
+        ) from None
+    try:
+        await _lock(fd, path)
+        _refuse_living_chromium(path)
+        os.ftruncate(fd, 0)
+        os.pwrite(fd, json.dumps({"pid": os.getpid(), "host": socket.gethostname()}).encode(), 0)
+    except BaseException:
+        os.close(fd)
+        raise
+    return Profile(path, uid, fd)
+
+
+async def _lock(fd: int, path: Path) -> None:
+    deadline = asyncio.get_running_loop().time() + TAKEOVER_S
+    while True:
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except OSError as problem:
+            if problem.errno not in (errno.EAGAIN, errno.EACCES):
+                raise UnavailableError(
+                    "PROFILE_LOCKED", f"the lock of {path} cannot be taken: {problem.strerror}; use a local folder"
+                ) from None
+        owner = _owner(fd)
+        if owner is None or _alive(owner) or asyncio.get_running_loop().time() > deadline:
+            raise _locked(path, f"another host (pid {owner or 'unknown'})", owner)
+        await asyncio.sleep(0.05)  # the dead host's Chromium is still going
+
+
+def _owner(fd: int) -> int | None:
+    try:
+        return int(json.loads(os.pread(fd, 4096, 0))["pid"])
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _refuse_living_chromium(path: Path) -> None:
+    """Refuse when a Chromium of this machine, started by somebody else, has the folder; any other lock is stale."""
+    try:
+        host, _, number = os.readlink(path / SINGLETONS[0]).rpartition("-")
+    except OSError:
+        return
+    if host != socket.gethostname() or not number.isdigit():
+        return
+    try:
+        words = Path(f"/proc/{int(number)}/cmdline").read_bytes().split(b"\0")
+    except OSError:
+        return
+    if f"--user-data-dir={path}".encode() in words:
+        raise _locked(path, f"a running Chromium (pid {number})", int(number))
+
+
+def _locked(path: Path, who: str, pid: int | None) -> UnavailableError:
+    return UnavailableError(
+        "PROFILE_LOCKED",
+        f"the browser profile {path} is in use by {who}; end it, or use --ephemeral for a profile of its own",
+        hint="Only one host at a time can use a profile.",
+        profile=str(path),
+        pid=pid,
+    )
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _merged(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
+    made = dict(base)
+    for key, value in over.items():
+        below = made.get(key)
+        made[key] = _merged(below, value) if isinstance(value, dict) and isinstance(below, dict) else value
+    return made

@@ -1,0 +1,298 @@
+"""Who holds which tab: opening, ownership, limits, and every way a session ends."""
+
+from __future__ import annotations
+
+import asyncio
+import builtins
+import contextlib
+import logging
+import time
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+import msgspec
+
+from capsdk.errors import CapError, ExhaustedError, OwnershipError, TimeoutError, UnavailableError
+from host.browser.browser import Browser, browser_gone
+from host.browser.session import Session
+from host.core.capture import Capture
+from host.core.grants import Caller, Kind
+from host.core.limits import Limits
+
+log = logging.getLogger("capsdk.sessions")
+
+RETRY_S = (1.0, 3.0, 10.0)
+REMEMBERED = 1000
+
+
+class Sessions:
+    """All sessions of a host. `new_id()` makes the random ids that callers see."""
+
+    def __init__(self, browser: Browser, limits: Limits, new_id: Callable[[], str]) -> None:
+        self._browser = browser
+        self._limits = limits
+        self._new_id = new_id
+        self._live: dict[str, Session] = {}
+        self._by_target: dict[str, Session] = {}
+        self._by_cdp: dict[str, Session] = {}
+        self._released: dict[str, CapError] = {}
+        self._opening: dict[tuple[str, Kind], int] = {}
+        self._gone: dict[str, asyncio.Event] = {}
+        self._unconfirmed: set[str] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._expiry: asyncio.Task[None] | None = None
+        browser.on_gone = self._browser_gone
+        browser.on_target_gone = self._target_gone
+        browser.on_detached = self._detached
+        browser.on_popup_refused = self._popup_refused
+        browser.on_held = self._held
+        browser.on_oversize_event = self._oversize_event
+        browser.on_title = self._title
+
+    def __len__(self) -> int:
+        return len(self._live) + sum(self._opening.values())
+
+    @property
+    def unconfirmed(self) -> frozenset[str]:
+        """Targets that were released and that Chromium has not confirmed closed yet."""
+        return frozenset(self._unconfirmed)
+
+    def of(self, caller: Caller) -> list[Session]:
+        """This caller's live sessions, oldest first."""
+        return [session for session in self._live.values() if session.owner == caller]
+
+    def owned(self, caller: Caller, session_id: str) -> Session:
+        """The caller's own live session.
+
+        Raises OwnershipError SESSION_NOT_OWNED for another's, UnavailableError SESSION_CLOSED for one that is closed
+        or was never there.
+        """
+        session = self._live.get(session_id)
+        if session is None:
+            raise self._released.get(session_id) or session_closed("was never there or is long closed")
+        if session.owner != caller:
+            raise OwnershipError("SESSION_NOT_OWNED", "the session belongs to another app or run; open one of your own")
+        session.last_used = time.monotonic()
+        return session
+
+    def is_live(self, session_id: str) -> bool:
+        """Is there such a session, whoever owns it?"""
+        return session_id in self._live
+
+    async def open(self, caller: Caller, url: str, capture: Capture) -> tuple[Session, dict[str, object]]:
+        """A new tab for the caller, at the end of its first navigation.
+
+        Raises ExhaustedError BROWSER_TAB_LIMIT, TimeoutError BROWSER_TIMEOUT (the tab is closed then), and what
+        starting Chromium raises.
+        """
+        key = self._take_slot(caller)
+        session: Session | None = None
+        try:
+            async with asyncio.timeout(self._limits.open_timeout_s):
+                session = await self._lend(caller, capture)
+                navigation = await session.navigate(url, self._limits.open_timeout_s)
+        except (Exception, asyncio.CancelledError) as problem:
+            if session is not None and session.closed is None:
+                self._task(self._release(session, session_closed("its first page did not come")))
+            if isinstance(problem, asyncio.TimeoutError):
+                raise open_timeout(self._limits.open_timeout_s) from None
+            raise
+        finally:
+            self._opening[key] -= 1
+        return session, navigation
+
+    def _take_slot(self, caller: Caller) -> tuple[str, Kind]:
+        key = (caller.app, caller.kind)
+        mine = sum((s.owner.app, s.owner.kind) == key for s in self._live.values()) + self._opening.get(key, 0)
+        for held, limit, whose in (
+            (mine, self._limits.sessions_per_client, "this app"),
+            (len(self), self._limits.sessions_per_host, "the whole host"),
+        ):
+            if held >= limit:
+                raise ExhaustedError(
+                    "BROWSER_TAB_LIMIT",
+                    f"{held} sessions are open or opening and the limit for {whose} is {limit}; close one first",
+                    limit=limit,
+                    actual=held,
+                )
+        self._opening[key] = self._opening.get(key, 0) + 1
+        return key
+
+    async def _lend(self, caller: Caller, capture: Capture) -> Session:
+        tab = await self._browser.new_tab()
+        session = Session(
+            self._new_id(),
+            caller,
+            tab.connection,
+            target_id=tab.target_id,
+            guard=tab.guard,
+            app=tab.app,
+            limits=self._limits,
+            capture=capture,
+        )
+        session.facts.main_frame = tab.target_id  # Chromium names a page's target after its main frame
+        session.on_hopeless = self._hopeless
+        self._live[session.id] = session
+        self._by_target[tab.target_id] = session
+        self._by_cdp[tab.guard] = self._by_cdp[tab.app] = session
+        if self._expiry is None:
+            self._expiry = asyncio.get_running_loop().create_task(self._expire_idle())
+        return session
+
+    async def close(self, session: Session) -> None:
+        """Release one session; returns when Chromium confirmed, or after `close_timeout_s`."""
+        await self._release(session, session_closed("was closed"))
+
+    async def release_run(self, caller: Caller) -> None:
+        """A run, chat or connection ended: all its sessions go."""
+        await self._release_all(self.of(caller), session_closed("ended with its run"))
+
+    async def release_where(self, hit: Callable[[Caller], bool], why: str) -> None:
+        """Release every session whose owner is hit, such as when a grant was taken back."""
+        await self._release_all([s for s in self._live.values() if hit(s.owner)], session_closed(why))
+
+    async def shut(self) -> None:
+        """The host ends. Closing twice is fine."""
+        if self._expiry is not None:
+            self._expiry.cancel()
+        reason = UnavailableError("BROWSER_DISPOSING", "the host is shutting down; start it again and repeat the call")
+        for session in list(self._live.values()):
+            self._drop(session, reason)
+            await session.finish_tasks()
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, *filter(None, (self._expiry,)), return_exceptions=True)
+
+    async def _release_all(self, sessions: list[Session], reason: CapError) -> None:
+        await asyncio.gather(*(self._release(session, reason) for session in sessions))
+
+    async def _release(self, session: Session, reason: CapError) -> None:
+        if session.closed is not None:
+            return
+        connection, target_id = session.connection, session.target_id
+        gone = self._gone.setdefault(target_id, asyncio.Event())
+        self._drop(session, reason)
+        await session.finish_tasks()
+        if connection.closed:
+            return
+        self._browser.close_target(connection, target_id)
+        try:
+            async with asyncio.timeout(self._limits.close_timeout_s):
+                await gone.wait()
+        except builtins.TimeoutError:
+            self._unconfirmed.add(target_id)
+            self._task(self._close_again(session, gone))
+        else:
+            self._gone.pop(target_id, None)
+
+    async def _close_again(self, session: Session, gone: asyncio.Event) -> None:
+        for wait_s in RETRY_S:
+            if session.connection.closed:
+                break
+            self._browser.close_target(session.connection, session.target_id)
+            with contextlib.suppress(asyncio.TimeoutError):
+                async with asyncio.timeout(wait_s):
+                    await gone.wait()
+                    break
+        if gone.is_set() or session.connection.closed:
+            self._unconfirmed.discard(session.target_id)
+            self._gone.pop(session.target_id, None)
+        else:
+            log.error("Chromium did not confirm that a tab is closed")
+
+    def _drop(self, session: Session, reason: CapError, for_commands: CapError | None = None) -> None:
+        self._live.pop(session.id, None)
+        self._by_target.pop(session.target_id, None)
+        self._by_cdp.pop(session.guard, None)
+        self._by_cdp.pop(session.app, None)
+        self._released[session.id] = reason
+        while len(self._released) > REMEMBERED:
+            del self._released[next(iter(self._released))]
+        session.end(reason, for_commands)
+
+    # --- what Chromium tells
+
+    def _browser_gone(self) -> None:
+        for session in list(self._live.values()):
+            self._drop(session, session_closed("ended with Chromium"), browser_gone())
+        for gone in self._gone.values():
+            gone.set()
+        self._unconfirmed.clear()
+
+    def _target_gone(self, target_id: str) -> None:
+        session = self._by_target.get(target_id)
+        if session is not None:
+            self._drop(session, session_closed("ended because its tab was closed"), target_gone())
+        gone = self._gone.get(target_id)
+        if gone is not None:
+            gone.set()
+
+    def _detached(self, cdp_session: str) -> None:
+        session = self._by_cdp.get(cdp_session)
+        if session is not None:
+            connection, target_id = session.connection, session.target_id
+            self._drop(session, session_closed("ended because Chromium dropped it"), target_gone())
+            self._browser.close_target(connection, target_id)
+
+    def _popup_refused(self, opener: str, url: str) -> None:
+        session = self._by_target.get(opener)
+        if session is not None:
+            session.add_event("Host.popupRefused", msgspec.json.encode({"url": url[:2048], "reason": "not built yet"}))
+
+    def _held(self, cdp_session: str, seconds: float) -> None:
+        session = self._by_cdp.get(cdp_session)
+        if session is not None:
+            session.hold(seconds)
+
+    def _oversize_event(self, cdp_session: str, method: str, size_bytes: int) -> None:
+        session = self._by_cdp.get(cdp_session)
+        if session is not None and cdp_session == session.app:
+            session.lose_event(method, size_bytes)
+
+    def _title(self, target_id: str, title: str) -> None:
+        session = self._by_target.get(target_id)
+        if session is not None:
+            session.facts.title = title
+
+    def _hopeless(self, session: Session, why: str) -> None:
+        words = {"deaf": "was closed because its tab did not answer any more"}
+        reason = words.get(why, "was closed because its replies held the browser's pipe for too long")
+        self._task(self._release(session, session_closed(reason)))
+
+    async def _expire_idle(self) -> None:
+        while True:
+            await asyncio.sleep(min(5.0, self._limits.idle_expiry_s / 4))
+            before = time.monotonic() - self._limits.idle_expiry_s
+            idle = [s for s in self._live.values() if expires(s.owner) and s.last_used < before]
+            if idle:
+                await self._release_all(idle, session_closed("expired without a call"))
+
+    def _task(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+def expires(owner: Caller) -> bool:
+    """Sessions of views without a run and of the owner's shell expire; a run's live as long as the run."""
+    return owner.kind is Kind.OWNER or (owner.kind is Kind.VIEW and not owner.run)
+
+
+def session_closed(how: str) -> UnavailableError:
+    """The session is no more; `how` it ended."""
+    return UnavailableError("SESSION_CLOSED", f"the session {how}; open a new one with browser.openSession")
+
+
+def target_gone() -> UnavailableError:
+    """The tab went away during a call."""
+    return UnavailableError("TARGET_GONE", "the tab went away during the call; open a new session")
+
+
+def open_timeout(limit_s: float) -> TimeoutError:
+    """The first navigation neither committed nor failed in time."""
+    return TimeoutError(
+        "BROWSER_TIMEOUT",
+        f"the first page did not come within {limit_s:g} s and the tab is closed; try again, or another URL",
+        limitMs=round(limit_s * 1000),
+        sessionClosed=True,
+    )
