@@ -1,0 +1,1 @@
+"""The one path that every call takes; not what a single entry does."""

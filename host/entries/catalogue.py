@@ -1,0 +1,10 @@
+"""All entries of this stage, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from host.dispatch.entry import Entry
+from host.entries import browser, run
+
+ENTRIES: Mapping[str, Entry] = {entry.name: entry for entry in (*browser.ENTRIES, *run.ENTRIES)}
