@@ -1,0 +1,176 @@
+"""Puts the pieces together: a host with its store, browser, sandbox and dispatcher, and what commands do with it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import logging.handlers
+import os
+import secrets
+import shutil
+import tempfile
+import tomllib
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+
+from capsdk.errors import UnavailableError
+from host.browser.browser import Browser
+from host.browser.process import ChromiumConfig
+from host.browser.profile import Profile, owner_profile, temporary_profile
+from host.browser.sessions import Sessions
+from host.core.grants import Caller
+from host.core.policy import load_rules
+from host.core.settings import Settings, SettingsError, from_environment, from_table
+from host.dispatch.dispatcher import Dispatcher
+from host.entries.catalogue import ENTRIES
+from host.entries.services import Services
+from host.store.sqlite import SqliteStore
+
+BROWSER_UID = 64190  # a bare number is enough for Chromium; facts/cdp.md 7
+ROOT_PROFILES = Path("/var/lib/capsdk/profiles")  # root's own home is closed to the browser's uid
+PROJECT_FILE = "capsdk.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where things lie."""
+
+    state: Path
+    cache: Path
+    profile: Path
+
+    @property
+    def log(self) -> Path:
+        """The host's log: faults with their tracebacks, under the id that a caller was told."""
+        return self.state / "host.log"
+
+
+def browser_uid() -> int | None:
+    """Whom Chromium runs as: a dedicated uid when the host is root, else None for the host's own."""
+    return BROWSER_UID if os.geteuid() == 0 else None
+
+
+def load_settings(environment: Mapping[str, str] | None = None, folder: Path | None = None) -> Settings:
+    """User file, then project file, then environment. Raises SettingsError (exit 78) naming file and key."""
+    settings = Settings()
+    for path in (platformdirs.user_config_path("capsdk") / "config.toml", (folder or Path.cwd()) / PROJECT_FILE):
+        try:
+            table = tomllib.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            continue
+        except (OSError, ValueError) as problem:
+            raise SettingsError(f"{path}: cannot be read: {problem}") from None
+        settings = from_table(settings, table, str(path))
+    return from_environment(settings, os.environ if environment is None else environment)
+
+
+def places_of(settings: Settings) -> Places:
+    """The folders that settings and platform give."""
+    state = Path(settings.state_dir) if settings.state_dir else platformdirs.user_state_path("capsdk")
+    cache = Path(settings.cache_dir) if settings.cache_dir else platformdirs.user_cache_path("capsdk")
+    if settings.profile_dir:
+        profile = Path(settings.profile_dir)
+    elif os.geteuid() == 0:
+        profile = ROOT_PROFILES / "default"
+    else:
+        profile = state / "profiles" / "default"
+    return Places(state.absolute(), cache.absolute(), profile.absolute())
+
+
+class Host:
+    """One host: made by `open_host`, used by the doors through `dispatcher`."""
+
+    def __init__(self, settings: Settings, places: Places, store: SqliteStore, browser: Browser) -> None:
+        self.settings = settings
+        self.places = places
+        self.store = store
+        self.browser = browser
+        self._listeners: dict[str, Callable[[str, dict[str, Any]], None]] = {}
+        self.sessions = Sessions(browser, settings.limits, lambda: secrets.token_hex(16))
+        services = Services(self.sessions, settings.limits, load_rules(), self._tell)
+        self.dispatcher = Dispatcher(ENTRIES, services, store, settings.ceiling)
+        self.dispatcher.on_caller_end = self.sessions.release_run
+        self.dispatcher.on_revoked = self.sessions.release_where
+
+    def listen(self, run: str, listener: Callable[[str, dict[str, Any]], None]) -> None:
+        """Have a run's log and progress told to `listener(kind, data)`."""
+        self._listeners[run] = listener
+
+    def stop_listening(self, run: str) -> None:
+        """Forget a run's listener."""
+        self._listeners.pop(run, None)
+
+    def _tell(self, caller: Caller, kind: str, data: dict[str, Any]) -> None:
+        listener = self._listeners.get(caller.run)
+        if listener is not None:
+            listener(kind, data)
+
+    async def close(self) -> None:
+        """End everything, in order: calls, sessions, Chromium, the store. Closing twice is fine."""
+        await self.dispatcher.close()
+        await self.sessions.shut()
+        await self.browser.close()
+        self.store.close()
+
+
+@contextlib.asynccontextmanager
+async def open_host(settings: Settings, *, ephemeral: bool = False, own_profile: bool = False) -> AsyncIterator[Host]:
+    """A host for the time of a `with`; with `ephemeral` on a profile and a store of its own that go with it.
+
+    `own_profile` alone throws only the profile away, and keeps the store.
+
+    Raises UnavailableError STORE_UNAVAILABLE. Chromium starts at the first open.
+    """
+    with contextlib.ExitStack() as stack:
+        if ephemeral:
+            state = tempfile.mkdtemp(prefix="capsdk-state-")
+            stack.callback(shutil.rmtree, state, ignore_errors=True)
+            settings = replace(settings, state_dir=state)
+        places = places_of(settings)
+        store = SqliteStore.open(places.state, id_source=lambda: secrets.token_hex(8))
+        stack.callback(store.close)
+        stack.enter_context(_logging(places.log))
+        uid = browser_uid()
+
+        async def profile() -> Profile:
+            return temporary_profile(uid) if ephemeral or own_profile else await owner_profile(places.profile, uid)
+
+        limits = settings.limits
+        config = ChromiumConfig(
+            binary=settings.browser,
+            uid=uid,
+            sandbox=settings.browser_sandbox,
+            launch_timeout_s=limits.launch_timeout_s,
+            result_bytes=limits.result_bytes,
+        )
+        host = Host(settings, places, store, Browser(config, profile))
+        try:
+            yield host
+        finally:
+            # A second interrupt must not leave Chromium behind: closing is finished, whatever happens outside.
+            closing = asyncio.ensure_future(host.close())
+            while not closing.done():
+                with contextlib.suppress(asyncio.CancelledError):
+                    await asyncio.shield(closing)
+
+
+@contextlib.contextmanager
+def _logging(path: Path) -> Any:
+    logger = logging.getLogger("capsdk")
+    try:
+        handler = logging.handlers.RotatingFileHandler(path, maxBytes=1_000_000, backupCount=1, delay=True)
+    except OSError as problem:
+        raise UnavailableError("STORE_UNAVAILABLE", f"{path} cannot be written: {problem.strerror}; free it") from None
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    logger.addHandler(handler)
+    logger.propagate = False
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        handler.close()

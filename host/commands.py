@@ -1,0 +1,265 @@
+"""What each command does, over a host; the command line only reads words and prints."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import secrets
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from capsdk.errors import CapError, InvalidArgumentError
+from host.app import Host, load_settings, open_host, places_of
+from host.core.grants import (
+    BROWSER,
+    Caller,
+    Kind,
+    Level,
+    parse_capability,
+    parse_grants,
+    parse_level,
+    parse_subject,
+    subject_for,
+)
+from host.core.settings import Settings
+from host.core.urls import UrlRules, places
+from host.dispatch.dispatcher import now_ms
+from host.doctor import examine
+from host.frontends.cli import RunRequest, StdioRequest
+from host.frontends.script_door import Program, run_program
+from host.frontends.stdio import serve_stdio
+from host.sandbox.appfolder import AppFolder, load_app
+from host.sandbox.fixture import FixtureSite
+from host.sandbox.launcher import SandboxConfig, Worker, launch
+from host.store.port import GrantRow
+from host.store.sqlite import SqliteStore
+
+Tell = Callable[[str, dict[str, Any]], None]
+
+
+@dataclass(slots=True)
+class RunRecord:
+    """What the envelope tells of a run."""
+
+    id: str
+    app: str
+    revision: str
+    started_at_ms: int
+    tier: str | None = None
+    started_ns: int = field(default_factory=time.monotonic_ns)
+
+    def public(self) -> dict[str, Any]:
+        """As on the wire."""
+        return {
+            "id": self.id,
+            "app": self.app,
+            "revision": self.revision,
+            "startedAt": self.started_at_ms,
+            "durationMs": (time.monotonic_ns() - self.started_ns) // 1_000_000,
+            "tier": self.tier,
+        }
+
+
+class Commands:
+    """The backend of the command line. Every method raises CapError for what could not be done."""
+
+    def __init__(self, settings: Settings | None = None) -> None:
+        self._given = settings
+
+    @property
+    def settings(self) -> Settings:
+        """The owner's settings, read when a command needs them. Raises SettingsError."""
+        return self._given or load_settings()
+
+    async def stdio(self, request: StdioRequest) -> None:
+        """Serve one caller on standard input and output."""
+        settings = self.settings
+        kind = Kind(request.kind)
+        caller = Caller(
+            app=request.app,
+            revision="-",
+            kind=kind,
+            run=request.run or secrets.token_hex(8),
+            subject=subject_for(kind, request.app),
+            granted=parse_grants(request.grants),
+            urls=UrlRules(places(request.loopback)),
+        )
+        async with open_host(settings, ephemeral=request.ephemeral) as host:
+            note_owner_words(host, caller, request.grants, request.loopback)
+            await serve_stdio(host.dispatcher, caller, settings.limits)
+
+    async def run(self, request: RunRequest, tell: Tell) -> dict[str, Any]:
+        """One run of an app folder on a host of its own; the envelope of `--json`, for a success as for a failure."""
+        async with contextlib.AsyncExitStack() as stack:
+
+            async def host() -> Host:
+                return await stack.enter_async_context(open_host(self.settings, ephemeral=request.ephemeral))
+
+            return await run_on(host, request, tell)
+
+    async def grants_list(self) -> list[dict[str, Any]]:
+        """All stored grants, sorted."""
+        with self._store() as store:
+            rows = sorted(store.grants().values(), key=lambda row: (row.subject, row.capability))
+            return [
+                {
+                    "subject": row.subject,
+                    "capability": row.capability,
+                    "resource": row.resource,
+                    "level": row.level,
+                    "setAt": row.set_at_ms,
+                }
+                for row in rows
+            ]
+
+    async def grants_set(self, subject: str, capability: str, level: str) -> dict[str, Any]:
+        """Store the owner's answer; it holds at once, in running hosts too."""
+        name, known, given = real_subject(subject), parse_capability(capability), parse_level(level)
+        ceiling = self.settings.ceiling.get(known, Level.ALLOW)
+        with self._store() as store:
+            await store.set_grant(GrantRow(name, known, BROWSER, given.value, "-", now_ms()))
+            note_grant(store, name, f"{known}={given.value}")
+        return {"subject": name, "capability": known, "level": given.value, "ceiling": ceiling.value}
+
+    async def grants_revoke(self, subject: str, capability: str) -> dict[str, Any]:
+        """Take a stored grant away; calls under it end and its sessions are released, in running hosts too."""
+        name, known = real_subject(subject), parse_capability(capability)
+        with self._store() as store:
+            revoked = await store.revoke_grant(name, known, BROWSER)
+            note_grant(store, name, f"{known} revoked")
+        return {"subject": name, "capability": known, "revoked": revoked}
+
+    async def doctor(self) -> list[dict[str, Any]]:
+        """What works here and what does not, each with what mends it."""
+        return [line.public() for line in await examine(self.settings)]
+
+    async def ledger_tail(self, count: int) -> tuple[str, list[dict[str, Any]]]:
+        """Where the ledger lies, and its last rows."""
+        with self._store() as store:
+            rows = await store.tail(count)
+            return str(places_of(self.settings).state / "ledger.db"), [ledger_public(row) for row in rows]
+
+    @contextlib.contextmanager
+    def _store(self) -> Any:
+        store = SqliteStore.open(places_of(self.settings).state, id_source=lambda: secrets.token_hex(8))
+        try:
+            yield store
+        finally:
+            store.close()
+
+
+async def run_on(open_it: Callable[[], Awaitable[Host]], request: RunRequest, tell: Tell) -> dict[str, Any]:
+    """One run on the host that `open_it` gives; the envelope, for a success as for a failure."""
+    record = RunRecord(secrets.token_hex(8), request.app, "-", now_ms())
+    try:
+        app = load_app(Path(request.app))
+        record.app, record.revision = app.id, app.revision
+        result = await _run(await open_it(), app, request, record, tell)
+    except CapError as problem:
+        return {"ok": False, "error": problem.to_wire(), "run": record.public()}
+    return {"ok": True, "result": result, "run": record.public()}
+
+
+async def _run(host: Host, app: AppFolder, request: RunRequest, record: RunRecord, tell: Tell) -> dict[str, Any]:
+    loopback = list(request.loopback)
+    async with contextlib.AsyncExitStack() as stack:
+        given = dict(read_input(request.input) if request.input is not None else app.input_example)
+        if request.fixture:
+            site = await stack.enter_async_context(FixtureSite(app.path / "tests" / "site"))
+            given["origin"] = site.origin
+            loopback.append(site.origin.removeprefix("http://"))
+        caller = Caller(
+            app=app.id,
+            revision=app.revision,
+            kind=Kind.SCRIPT,
+            run=record.id,
+            subject=app.subject,
+            declared=app.capabilities,
+            granted=parse_grants(request.grants),
+            urls=UrlRules(places(loopback), app.origins),
+        )
+        worker = await launch(sandbox_config(host.settings))
+        stack.push_async_callback(worker.aclose)
+        record.tier = str(worker.layers.get("tier"))
+        host.listen(record.id, tell)
+        stack.callback(host.stop_listening, record.id)
+        note_owner_words(host, caller, request.grants, tuple(loopback))
+        tell("start", {"run": record.id, "app": app.id, "tier": record.tier})
+        return await _recorded(host, caller, worker, Program(app.entry, app.files, given), app)
+
+
+async def _recorded(host: Host, caller: Caller, worker: Worker, program: Program, app: AppFolder) -> dict[str, Any]:
+    """The run itself, its start and its end in the ledger."""
+    host.dispatcher.note(caller, "run", "started", f"tier {worker.layers.get('tier')}")
+    limits = host.settings.limits
+    wall_s = min(app.limits.get("wall_s", limits.run_wall_s), limits.run_wall_s)
+    try:
+        result = await run_program(host.dispatcher, caller, worker, program, limits, wall_s=wall_s)
+    except CapError as problem:
+        host.dispatcher.note(caller, "run", problem.code, "the run failed")
+        raise
+    except BaseException:
+        with contextlib.suppress(CapError):
+            host.dispatcher.note(caller, "run", "CANCELLED", "the run was interrupted")
+        raise
+    host.dispatcher.note(caller, "run", result["state"], "the run ended")
+    return result
+
+
+def sandbox_config(settings: Settings) -> SandboxConfig:
+    """How workers are started under these settings."""
+    return SandboxConfig(cache_dir=places_of(settings).cache)
+
+
+def read_input(text: str) -> Mapping[str, Any]:
+    """`--input`: JSON, or `@file` with JSON. Raises InvalidArgumentError BAD_ARGUMENTS."""
+    try:
+        value = json.loads(Path(text[1:]).read_text(encoding="utf-8") if text.startswith("@") else text)
+    except OSError as problem:
+        raise InvalidArgumentError("BAD_ARGUMENTS", f"--input {text[:200]}: {problem.strerror}; name a file") from None
+    except ValueError as problem:
+        raise InvalidArgumentError("BAD_ARGUMENTS", f"--input is not JSON ({problem}); give an object") from None
+    if not isinstance(value, dict):
+        raise InvalidArgumentError("BAD_ARGUMENTS", '--input is a JSON object, such as {"items": ["A-100"]}')
+    return value
+
+
+def real_subject(text: str) -> str:
+    """A subject with `path:` made the real path, as runs from a folder are known by. Raises BAD_ARGUMENTS."""
+    subject = parse_subject(text)
+    return f"path:{os.path.realpath(subject[5:])}" if subject.startswith("path:") else subject
+
+
+def note_owner_words(host: Host, caller: Caller, grants: tuple[str, ...], loopback: tuple[str, ...]) -> None:
+    """`--grant` and `--allow-loopback` are the owner's words: they stand in the ledger."""
+    for word in grants:
+        host.dispatcher.note(caller, "owner", "granted", f"--grant {word}")
+    for place in loopback:
+        host.dispatcher.note(caller, "owner", "opened", f"--allow-loopback {place}")
+
+
+def note_grant(store: SqliteStore, subject: str, words: str) -> None:
+    """A stored grant was changed: in the ledger, too."""
+    store.append(now_ms(), "owner", 0, subject, "-", Kind.OWNER, "owner", "grants", "", "", "", "granted", words, 0, 0)
+
+
+def ledger_public(row: Any) -> dict[str, Any]:
+    """A ledger row as plain data."""
+    return {
+        "seq": row.seq,
+        "at": row.at_ms,
+        "kind": row.kind,
+        "app": row.app,
+        "run": row.run,
+        "entry": row.entry,
+        "method": row.method,
+        "origin": row.origin,
+        "verdict": row.verdict,
+        "reason": row.reason,
+        "bytes": row.bytes,
+        "durationUs": row.duration_us,
+    }

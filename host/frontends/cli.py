@@ -1,0 +1,267 @@
+"""The command line: reads words, calls the backend, prints. What a command does is `host/commands.py`."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import sys
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+import click
+
+from capsdk.errors import CapError, from_wire
+from host.frontends.terminal import Progress, table
+
+T = TypeVar("T")
+
+HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
+EXIT_INTERRUPTED = 130
+
+
+@dataclass(frozen=True, slots=True)
+class StdioRequest:
+    """The words of `capsdk stdio`."""
+
+    kind: str
+    app: str
+    run: str | None
+    grants: tuple[str, ...]
+    loopback: tuple[str, ...]
+    ephemeral: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RunRequest:
+    """The words of `capsdk run`."""
+
+    app: str
+    input: str | None
+    fixture: bool
+    grants: tuple[str, ...]
+    loopback: tuple[str, ...]
+    ephemeral: bool
+
+
+class Backend(Protocol):
+    """What the commands call; every method raises CapError."""
+
+    async def stdio(self, request: StdioRequest) -> None: ...
+
+    async def run(self, request: RunRequest, tell: Callable[[str, dict[str, Any]], None]) -> dict[str, Any]: ...
+
+    async def grants_list(self) -> list[dict[str, Any]]: ...
+
+    async def grants_set(self, subject: str, capability: str, level: str) -> dict[str, Any]: ...
+
+    async def grants_revoke(self, subject: str, capability: str) -> dict[str, Any]: ...
+
+    async def doctor(self) -> list[dict[str, Any]]: ...
+
+
+def run_command(work: Coroutine[Any, Any, T]) -> T:
+    """Run a command to its end; the first Ctrl-C, SIGTERM or hang-up cancels it, so that it clears up. Exits on errors."""
+    try:
+        return asyncio.run(_interruptible(work))
+    except CapError as problem:
+        say_error(problem)
+        sys.exit(problem.exit_code)
+    except (asyncio.CancelledError, KeyboardInterrupt):
+        click.echo("capsdk: interrupted; everything it started is ended", err=True)
+        sys.exit(EXIT_INTERRUPTED)
+
+
+async def _interruptible(work: Coroutine[Any, Any, T]) -> T:
+    loop = asyncio.get_running_loop()
+    task = loop.create_task(work)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        loop.add_signal_handler(number, task.cancel)
+    return await task
+
+
+def say_error(problem: CapError) -> None:
+    """One error for a person, on standard error."""
+    click.echo(f"capsdk: {problem.code}: {problem.message}", err=True)
+    if problem.hint:
+        click.echo(f"        {problem.hint}", err=True)
+
+
+@click.group(context_settings=HELP)
+@click.version_option(package_name="capsdk")
+def cli() -> None:
+    """Lend a script a tab, not the browser.
+
+    \b
+    Start here:
+      capsdk doctor                                  what works on this machine
+      capsdk run scripts/receipts --fixture --grant browser.debug=allow
+      capsdk stdio --ephemeral --grant browser.debug=allow
+    """
+
+
+grant_option = click.option(
+    "--grant",
+    "grants",
+    multiple=True,
+    metavar="CAP=LEVEL",
+    help="The owner's word for this run only, as browser.debug=allow.",
+)
+loopback_option = click.option(
+    "--allow-loopback", "loopback", multiple=True, metavar="HOST:PORT", help="Open one place on this machine."
+)
+ephemeral_option = click.option(
+    "--ephemeral", is_flag=True, help="A profile and a store of its own, thrown away afterwards."
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+@cli.command(context_settings=HELP)
+@click.option("--kind", type=click.Choice(["chat", "script", "view", "owner"]), default="script", show_default=True)
+@click.option("--app", default="stdio", show_default=True, metavar="ID", help="The app that calls.")
+@click.option("--run", "run", metavar="ID", help="The run that calls; a new one by default.")
+@grant_option
+@loopback_option
+@ephemeral_option
+@click.pass_obj
+def stdio(
+    backend: Backend,
+    kind: str,
+    app: str,
+    run: str | None,
+    grants: tuple[str, ...],
+    loopback: tuple[str, ...],
+    ephemeral: bool,
+) -> None:
+    """Serve one caller on standard input and output: one JSON object a line.
+
+    \b
+    {"id": 1, "method": "browser.openSession", "args": {"url": "https://example.com/"}}
+    {"id": 2, "method": "browser.cdp", "args": {"sessionId": "…", "method": "Runtime.evaluate",
+     "params": {"expression": "document.title"}}}
+    {"cancel": 2}
+    """
+    if kind == "chat":
+        click.echo("capsdk: what goes to a chat is not masked yet; results hold the page's private details", err=True)
+    run_command(backend.stdio(StdioRequest(kind, app, run, grants, loopback, ephemeral)))
+
+
+@cli.command("run", context_settings=HELP)
+@click.argument("app", metavar="APP")
+@click.option("--input", "given", metavar="JSON|@FILE", help="The script's input; the manifest's example by default.")
+@click.option("--fixture", is_flag=True, help="Serve the app's own tests/site and give it as input.origin.")
+@json_option
+@grant_option
+@loopback_option
+@ephemeral_option
+@click.pass_obj
+def run_app(
+    backend: Backend,
+    app: str,
+    given: str | None,
+    fixture: bool,
+    as_json: bool,
+    grants: tuple[str, ...],
+    loopback: tuple[str, ...],
+    ephemeral: bool,
+) -> None:
+    """Run the script of an app folder once, in the sandbox, in tabs lent to it.
+
+    \b
+    capsdk run scripts/receipts --fixture --grant browser.debug=allow
+    capsdk run my-app --input '{"items": ["A-100"]}' --json
+    """
+    request = RunRequest(app, given, fixture, grants, loopback, ephemeral)
+    with Progress(sys.stderr) as progress:
+        envelope = run_command(backend.run(request, progress.tell))
+    if as_json:
+        click.echo(json.dumps(envelope, ensure_ascii=False))
+    elif envelope["ok"]:
+        show_result(envelope)
+    sys.exit(exit_code(envelope, quiet=as_json))
+
+
+def show_result(envelope: dict[str, Any]) -> None:
+    """Rows as a table, and one line about the run."""
+    result, run = envelope["result"], envelope["run"]
+    rows = json.loads(result["rowsJson"])
+    click.echo(table(rows))
+    reason = f": {result['reason']}" if result.get("reason") else ""
+    click.echo(f"{result['state']}{reason}, {len(rows)} rows, {run['durationMs'] / 1000:.1f} s, sandbox {run['tier']}")
+
+
+def exit_code(envelope: dict[str, Any], *, quiet: bool) -> int:
+    """The status for an envelope; an error is said on standard error unless `quiet`."""
+    if envelope["ok"]:
+        return 1 if envelope["result"]["state"] in ("failed", "blocked") else 0
+    problem = from_wire(envelope["error"])
+    if not quiet:
+        say_error(problem)
+        trace = problem.details.get("trace")
+        if trace:
+            click.echo(trace, err=True)
+    return problem.exit_code
+
+
+@cli.group(context_settings=HELP)
+def grants() -> None:
+    """What the owner lets apps and chats do: off, ask or allow."""
+
+
+@grants.command("list", context_settings=HELP)
+@json_option
+@click.pass_obj
+def grants_list(backend: Backend, as_json: bool) -> None:
+    """All stored grants; what is not listed is `ask`."""
+    rows = run_command(backend.grants_list())
+    if as_json:
+        click.echo(json.dumps(rows))
+    else:
+        click.echo(
+            table([{key: row[key] for key in ("subject", "capability", "level")} for row in rows]) or "no grants"
+        )
+
+
+@grants.command("set", context_settings=HELP)
+@click.argument("subject", metavar="app:ID|path:DIR|chat:NAME")
+@click.argument("capability")
+@click.argument("level", metavar="off|ask|allow")
+@click.pass_obj
+def grants_set(backend: Backend, subject: str, capability: str, level: str) -> None:
+    """Store a grant; it holds at once, in running hosts too.
+
+    browser.debug is broad: with it a script can run code in the pages of its tabs, read what your login can read,
+    and change websites.
+    """
+    row = run_command(backend.grants_set(subject, capability, level))
+    click.echo(f"{row['subject']}: {row['capability']} is {row['level']}")
+    if row["ceiling"] != "allow":
+        click.echo(f"note: the ceiling in your settings caps it at {row['ceiling']}")
+
+
+@grants.command("revoke", context_settings=HELP)
+@click.argument("subject", metavar="app:ID|path:DIR|chat:NAME")
+@click.argument("capability")
+@click.pass_obj
+def grants_revoke(backend: Backend, subject: str, capability: str) -> None:
+    """Take a grant away: its calls end and its sessions are released at once."""
+    row = run_command(backend.grants_revoke(subject, capability))
+    click.echo(f"{row['subject']}: {row['capability']} " + ("is revoked" if row["revoked"] else "was not set"))
+
+
+@cli.command(context_settings=HELP)
+@json_option
+@click.pass_obj
+def doctor(backend: Backend, as_json: bool) -> None:
+    """What works on this machine, what does not, and what mends it. Exit 69 when something needed does not work."""
+    findings = run_command(backend.doctor())
+    if as_json:
+        click.echo(json.dumps(findings))
+    else:
+        for one in findings:
+            mark = "ok" if one["works"] else "MISSING" if one["needed"] else "not yet"
+            click.echo(f"{mark:8} {one['name']:13} {one['seen']}")
+            if one.get("mend"):
+                click.echo(f"{'':22} mend: {one['mend']}")
+    sys.exit(0 if all(one["works"] or not one["needed"] for one in findings) else 69)

@@ -1,0 +1,167 @@
+"""The door on standard input and output: one caller, the line wire, nothing else on standard output."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import stat
+import threading
+from collections.abc import Callable
+
+from host.core.grants import Caller
+from host.core.limits import Limits
+from host.dispatch.dispatcher import Dispatcher
+from host.frontends.wire_connection import WireConnection
+
+SETTLE_S = 5.0  # input may end right after the last call, as with `printf … | capsdk stdio`
+DRAIN_S = 5.0
+BUFFERED_BYTES = 4 * 1024 * 1024  # answers a slow reader may leave lying before no more calls are read
+
+
+async def serve_stdio(
+    dispatcher: Dispatcher, caller: Caller, limits: Limits, *, read_fd: int = 0, write_fd: int = 1
+) -> None:
+    """Serve one caller until standard input closes or standard output breaks; both descriptors are taken over."""
+    output = await Output.open(write_fd)
+    connection = WireConnection(dispatcher, caller, output.write, limits)
+    source = await Input.open(read_fd, connection.feed)
+    output.on_pause, output.on_resume = source.pause, source.resume
+    try:
+        await first(source.ended, output.broken)
+        if not output.broken.is_set():
+            connection.feed_rest()
+            await first_of(connection.settle(SETTLE_S), output.broken.wait())
+    finally:
+        source.close()
+        await connection.end()
+        await output.close()
+
+
+async def first(*events: asyncio.Event) -> None:
+    """Wait until one of the events is set."""
+    await first_of(*(event.wait() for event in events))
+
+
+async def first_of(*works: object) -> None:
+    """Run coroutines until one has ended; the others are cancelled and collected."""
+    tasks = [asyncio.ensure_future(work) for work in works]  # type: ignore[arg-type] # coroutines, by every caller
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+class Input(asyncio.Protocol):
+    """Bytes of a descriptor, whatever it is: pipes, sockets and terminals by the loop, files by a thread."""
+
+    def __init__(self, feed: Callable[[bytes], None]) -> None:
+        self._feed = feed
+        self._transport: asyncio.ReadTransport | None = None
+        self._may_read = threading.Event()
+        self._may_read.set()
+        self.ended = asyncio.Event()
+
+    @classmethod
+    async def open(cls, fd: int, feed: Callable[[bytes], None]) -> Input:
+        """Start reading."""
+        self = cls(feed)
+        loop = asyncio.get_running_loop()
+        mode = os.fstat(fd).st_mode
+        if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or stat.S_ISCHR(mode):
+            with contextlib.suppress(ValueError, PermissionError):  # /dev/null and the like cannot be polled
+                self._transport, _ = await loop.connect_read_pipe(lambda: self, os.fdopen(os.dup(fd), "rb", 0))
+                return self
+        threading.Thread(target=self._read_all, args=(fd, loop), daemon=True).start()
+        return self
+
+    def _read_all(self, fd: int, loop: asyncio.AbstractEventLoop) -> None:
+        with contextlib.suppress(OSError, RuntimeError):
+            while data := os.read(fd, 65536):
+                self._may_read.wait()
+                loop.call_soon_threadsafe(self._feed, data)
+        with contextlib.suppress(RuntimeError):
+            loop.call_soon_threadsafe(self.ended.set)
+
+    def data_received(self, data: bytes) -> None:
+        self._feed(data)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.ended.set()
+
+    def pause(self) -> None:
+        """Read no more for now."""
+        self._may_read.clear()
+        if self._transport is not None and not self._transport.is_closing():
+            self._transport.pause_reading()
+
+    def resume(self) -> None:
+        """Go on reading."""
+        self._may_read.set()
+        if self._transport is not None and not self._transport.is_closing():
+            self._transport.resume_reading()
+
+    def close(self) -> None:
+        """Stop reading; closing twice is fine."""
+        self._may_read.set()
+        if self._transport is not None:
+            self._transport.close()
+
+
+class Output(asyncio.BaseProtocol):
+    """Lines out, in order. Pipes and sockets by the loop; files and terminals, which do not block for long, directly."""
+
+    def __init__(self, fd: int) -> None:
+        self._fd = fd
+        self._transport: asyncio.WriteTransport | None = None
+        self._lost = asyncio.Event()
+        self.broken = asyncio.Event()
+        self.on_pause: Callable[[], None] = lambda: None
+        self.on_resume: Callable[[], None] = lambda: None
+
+    @classmethod
+    async def open(cls, fd: int) -> Output:
+        """Make a descriptor ready to be written to."""
+        self = cls(fd)
+        mode = os.fstat(fd).st_mode
+        if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode):
+            loop = asyncio.get_running_loop()
+            self._transport, _ = await loop.connect_write_pipe(lambda: self, os.fdopen(os.dup(fd), "wb", 0))
+            self._transport.set_write_buffer_limits(high=BUFFERED_BYTES)
+        return self
+
+    def write(self, line: bytes) -> None:
+        """Queue one line; after the reader is gone it is dropped."""
+        if self.broken.is_set():
+            return
+        if self._transport is not None:
+            self._transport.write(line)
+            return
+        try:
+            while line:
+                line = line[os.write(self._fd, line) :]
+        except OSError:
+            self.broken.set()
+
+    def pause_writing(self) -> None:
+        self.on_pause()
+
+    def resume_writing(self) -> None:
+        self.on_resume()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.broken.set()
+        self._lost.set()
+
+    async def close(self) -> None:
+        """Write what is queued, for a bounded time. Closing twice is fine."""
+        if self._transport is None or self._lost.is_set():
+            return
+        self._transport.close()
+        try:
+            async with asyncio.timeout(DRAIN_S):
+                await self._lost.wait()
+        except TimeoutError:
+            self._transport.abort()
