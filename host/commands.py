@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from capsdk.errors import CapError, InvalidArgumentError
+from capsdk.errors import CapError, ExhaustedError, InternalError, InvalidArgumentError
 from host.app import Host, load_settings, open_host, places_of
 from host.core.grants import (
     BROWSER,
@@ -25,7 +25,9 @@ from host.core.grants import (
     parse_subject,
     subject_for,
 )
-from host.core.settings import Settings
+from host.core.limits import KIB, Limits
+from host.core.manifest import row_problem
+from host.core.settings import Settings, SettingsError
 from host.core.urls import UrlRules, places
 from host.dispatch.dispatcher import now_ms
 from host.doctor import examine
@@ -35,6 +37,7 @@ from host.frontends.stdio import serve_stdio
 from host.sandbox.appfolder import AppFolder, load_app
 from host.sandbox.fixture import FixtureSite
 from host.sandbox.launcher import SandboxConfig, Worker, launch
+from host.sandbox.lock import Limits as WorkerLimits
 from host.store.port import GrantRow
 from host.store.sqlite import SqliteStore
 
@@ -159,6 +162,8 @@ async def run_on(open_it: Callable[[], Awaitable[Host]], request: RunRequest, te
         app = load_app(Path(request.app))
         record.app, record.revision = app.id, app.revision
         result = await _run(await open_it(), app, request, record, tell)
+    except SettingsError:
+        raise
     except CapError as problem:
         return {"ok": False, "error": problem.to_wire(), "run": record.public()}
     return {"ok": True, "result": result, "run": record.public()}
@@ -182,7 +187,7 @@ async def _run(host: Host, app: AppFolder, request: RunRequest, record: RunRecor
             granted=parse_grants(request.grants),
             urls=UrlRules(places(loopback), app.origins),
         )
-        worker = await launch(sandbox_config(host.settings))
+        worker = await launch(sandbox_config(host.settings, app.limits))
         stack.push_async_callback(worker.aclose)
         record.tier = str(worker.layers.get("tier"))
         host.listen(record.id, tell)
@@ -199,6 +204,7 @@ async def _recorded(host: Host, caller: Caller, worker: Worker, program: Program
     wall_s = min(app.limits.get("wall_s", limits.run_wall_s), limits.run_wall_s)
     try:
         result = await run_program(host.dispatcher, caller, worker, program, limits, wall_s=wall_s)
+        check_rows(app, result, limits)
     except CapError as problem:
         host.dispatcher.note(caller, "run", problem.code, "the run failed")
         raise
@@ -210,9 +216,33 @@ async def _recorded(host: Host, caller: Caller, worker: Worker, program: Program
     return result
 
 
-def sandbox_config(settings: Settings) -> SandboxConfig:
-    """How workers are started under these settings."""
-    return SandboxConfig(cache_dir=places_of(settings).cache)
+def sandbox_config(settings: Settings, wanted: Mapping[str, float]) -> SandboxConfig:
+    """How a worker is started: the manifest's limits, under the owner's ceiling."""
+    limits = settings.limits
+    cpu_s = min(wanted.get("cpu_s", limits.run_cpu_s), limits.run_cpu_s)
+    memory_mb = min(wanted.get("memory_mb", limits.run_memory_mb), limits.run_memory_mb)
+    bounds = WorkerLimits(memory_mb=int(memory_mb), cpu_s=max(1, int(cpu_s)))
+    return SandboxConfig(cache_dir=places_of(settings).cache, limits=bounds)
+
+
+def check_rows(app: AppFolder, result: dict[str, Any], limits: Limits) -> None:
+    """The rows fit the manifest's `[output]` and its size. Raises SCRIPT_FAILED or RUN_LIMIT, which say where not."""
+    rows_json = result["rowsJson"]
+    most = min(int(app.limits.get("output_kb", 1 << 30)) * KIB, limits.run_output_bytes)
+    size_bytes = len(rows_json.encode("utf-8", "surrogatepass"))
+    if size_bytes > most:
+        raise ExhaustedError(
+            "RUN_LIMIT",
+            f"the rows have {size_bytes} bytes and the limit is {most}; return fewer, or raise output_kb",
+            limit=most,
+            actual=size_bytes,
+        )
+    try:
+        problem = row_problem(app.output_columns, json.loads(rows_json))
+    except (ValueError, RecursionError):
+        problem = "rowsJson is not JSON"
+    if problem:
+        raise InternalError("SCRIPT_FAILED", f"the rows do not fit [output]: {problem}; mend the script or app.toml")
 
 
 def read_input(text: str) -> Mapping[str, Any]:

@@ -153,7 +153,7 @@ class Browser:
             made = await connection.start("Target.createTarget", {"url": "about:blank", "newWindow": True})
             target_id = made["targetId"]
             self._ours.add(target_id)
-            guard = await self._guard_of(target_id)
+            guard = await self._guard_of(target_id, connection)
             attached = connection.start("Target.attachToTarget", {"targetId": target_id, "flatten": True})
             app = (await attached)["sessionId"]
             waits = [connection.start(method, params, guard) for method, params in GUARD_ENABLES]
@@ -175,11 +175,13 @@ class Browser:
             self._refuse_leftovers(connection)
         return Tab(connection, target_id, guard, app)
 
-    async def _guard_of(self, target_id: str) -> str:
+    async def _guard_of(self, target_id: str, connection: Connection) -> str:
         async with self._arrived:
-            await self._arrived.wait_for(lambda: target_id in self._fresh or self._disposing)
+            await self._arrived.wait_for(lambda: target_id in self._fresh or self._disposing or connection.closed)
         if self._disposing:
             raise disposing()
+        if connection.closed:
+            raise browser_gone()
         return self._fresh.pop(target_id)
 
     def close_target(self, connection: Connection, target_id: str) -> None:

@@ -251,7 +251,11 @@ class Session:
         patience_s = limits.dialog_answer_chat_s if self.owner.kind is Kind.CHAT else limits.dialog_answer_s
         dialog.answer_timer = loop.call_later(patience_s, lambda: self._answer(accept=False))
         under_way = [c for c in self._commands.values() if c.method not in PASSES_DIALOG]
-        loop.call_later(DIALOG_GRACE_S, lambda: self.fail_commands(dialog_error(dialog, opened=True), under_way))
+        loop.call_later(DIALOG_GRACE_S, self._dialog_stands, dialog, under_way)
+
+    def _dialog_stands(self, dialog: Dialog, under_way: list[Command]) -> None:
+        if self._dialog is dialog:
+            self.fail_commands(dialog_error(dialog, opened=True), under_way)
 
     def _answer(self, *, accept: bool) -> None:
         self.connection.start("Page.handleJavaScriptDialog", {"accept": accept}, self.guard)

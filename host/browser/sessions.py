@@ -89,7 +89,10 @@ class Sessions:
         session: Session | None = None
         try:
             async with asyncio.timeout(self._limits.open_timeout_s):
-                session = await self._lend(caller, capture)
+                try:
+                    session = await self._lend(caller, capture)
+                finally:
+                    self._opening[key] -= 1  # from here on the session itself counts
                 navigation = await session.navigate(url, self._limits.open_timeout_s)
         except (Exception, asyncio.CancelledError) as problem:
             if session is not None and session.closed is None:
@@ -97,8 +100,6 @@ class Sessions:
             if isinstance(problem, asyncio.TimeoutError):
                 raise open_timeout(self._limits.open_timeout_s) from None
             raise
-        finally:
-            self._opening[key] -= 1
         return session, navigation
 
     def _take_slot(self, caller: Caller) -> tuple[str, Kind]:

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from host.cdp.envelope import decode, encode, read_edges
+from host.cdp.envelope import decode, encode, loads, read_edges
 from host.cdp.framing import FrameSplitter
 from host.core.limits import MIB
 
@@ -123,6 +123,13 @@ class Connection:
         self.on_lost()
 
     def _frame(self, frame: bytes) -> None:
+        try:
+            self._message(frame)
+        except Exception:
+            # A receiver's fault costs one message: the pipe carries all tabs, and a page may have chosen the bytes.
+            log.exception("a message of %d bytes could not be handled", len(frame))
+
+    def _message(self, frame: bytes) -> None:
         message = decode(frame)
         if message is None:
             log.warning("a frame of %d bytes could not be read", len(frame))
@@ -182,7 +189,7 @@ class FutureReply:
 
     def answered(self, result: bytes) -> None:
         if not self.future.done():
-            self.future.set_result(msgspec.json.decode(result))
+            self.future.set_result(loads(result))
 
     def refused(self, error: bytes) -> None:
         self._fail(failure(error))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -52,6 +53,14 @@ def decode(frame: bytes) -> Incoming | None:
     message = Incoming(id=edges.id, method=edges.method, sessionId=edges.session)
     setattr(message, edges.kind, payload)
     return message
+
+
+def loads(payload: bytes) -> Any:
+    """A payload decoded, half surrogates and all: pages put them into titles, dialogs and URLs. Raises ValueError."""
+    try:
+        return msgspec.json.decode(payload)
+    except msgspec.DecodeError:
+        return json.loads(payload)
 
 
 def read_edges(head: bytes, tail: bytes, size_bytes: int) -> Edges | None:

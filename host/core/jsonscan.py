@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections import Counter
 from typing import Any
 
 STRING = re.compile(rb'"(?:[^"\\]|\\.)*"')
@@ -83,14 +84,18 @@ ID_FIRST = re.compile(r'\s*\{\s*"id"\s*:\s*(\d{1,16}|"[^"\\]{0,64}")\s*[,}]')
 
 
 def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    names = [name for name, _ in pairs]
-    return {name: value for name, value in pairs if names.count(name) == 1} if len(names) < 64 else dict(pairs)
+    times = Counter(name for name, _ in pairs)
+    return {name: value for name, value in pairs if times[name] == 1}
+
+
+def _short_int(text: str) -> int | None:
+    return int(text) if len(text) < 20 else None  # what is longer is no id, and Python may refuse to read it
 
 
 def salvage_id(text: str) -> Any:
     """The `id` of a line that `scan` refused, so that its caller learns of it; None when it cannot be told for sure."""
     try:
-        value = json.loads(text, object_pairs_hook=_without_twins)
+        value = json.loads(text, object_pairs_hook=_without_twins, parse_int=_short_int)
     except RecursionError:
         match = ID_FIRST.match(text)
         return json.loads(match[1]) if match else None

@@ -37,6 +37,9 @@ class Limits:
     deaf_after_s: float = 2.0
     url_chars: int = 2048
     run_wall_s: float = 300.0
+    run_cpu_s: int = 10
+    run_memory_mb: int = 512
+    run_output_bytes: int = 1 * MIB
     log_message_bytes: int = 8 * KIB
 
     def public(self) -> dict[str, float]:

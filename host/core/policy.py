@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib.resources import files
 from typing import Any
 
-import msgspec
-
 from host.core.urls import UrlRules, judge_url
+from host.core.wire import dumps
 
 Params = dict[str, Any]
 EVALUATE_TIMEOUT_MS = 20_000
@@ -58,14 +56,6 @@ class Surroundings:
 Condition = Callable[[Params, Surroundings], Ruling]
 
 
-def encode(params: Params) -> bytes:
-    """Parameters anew as bytes; half surrogates stay escapes."""
-    try:
-        return msgspec.json.encode(params)
-    except UnicodeEncodeError:
-        return json.dumps(params, separators=(",", ":")).encode()
-
-
 def check_navigate(params: Params, around: Surroundings) -> Ruling:
     """Page.navigate: the URL rule, whatever `frameId` is; `transitionType` is dropped."""
     url = params.get("url")
@@ -74,7 +64,7 @@ def check_navigate(params: Params, around: Surroundings) -> Ruling:
     decision = judge_url(url, around.urls)
     if not decision.allowed:
         return Ruling(False, decision.reason, code=decision.code)
-    return Ruling(True, "url_rule", encode({key: value for key, value in params.items() if key != "transitionType"}))
+    return Ruling(True, "url_rule", dumps({key: value for key, value in params.items() if key != "transitionType"}))
 
 
 def clamp_evaluate(params: Params, around: Surroundings) -> Ruling:
@@ -82,7 +72,7 @@ def clamp_evaluate(params: Params, around: Surroundings) -> Ruling:
     timeout_ms = params.get("timeout", EVALUATE_TIMEOUT_MS)
     if isinstance(timeout_ms, bool) or not isinstance(timeout_ms, int | float):
         return Ruling(False, "Runtime.evaluate: `timeout` is a number of milliseconds")
-    return Ruling(True, "timeout_clamped", encode({**params, "timeout": _clamp(timeout_ms, 1, EVALUATE_TIMEOUT_MS)}))
+    return Ruling(True, "timeout_clamped", dumps({**params, "timeout": _clamp(timeout_ms, 1, EVALUATE_TIMEOUT_MS)}))
 
 
 NETWORK_CLAMPS = (
@@ -102,7 +92,7 @@ def clamp_network(params: Params, around: Surroundings) -> Ruling:
         if isinstance(value, bool) or not isinstance(value, int | float):
             return Ruling(False, f"Network.enable: `{name}` is a number of bytes")
         clamped[name] = _clamp(value, 0, most)
-    return Ruling(True, "buffers_clamped", encode(clamped))
+    return Ruling(True, "buffers_clamped", dumps(clamped))
 
 
 def _clamp(value: float, least: int, most: int) -> int:

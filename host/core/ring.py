@@ -61,7 +61,8 @@ class Ring:
     """The newest events of a session, at most `max_events` and `max_bytes` of them.
 
     An event over `max_event_bytes` takes a seq and is not kept. Reading removes nothing. `max_losses`
-    single losses are remembered; older ones only as sums, which a reader far behind gets whole.
+    single losses are remembered; older ones only as sums, which the poll that passes the last of them gets whole.
+    `lost` is exact in any case: every seq that was passed and is not kept is lost.
     """
 
     def __init__(self, *, max_events: int, max_bytes: int, max_event_bytes: int, max_losses: int = 2000) -> None:
@@ -148,20 +149,26 @@ class Ring:
             )
         parts: list[bytes] = []
         used_bytes, scanned = 2, self._last_seq
-        previous = after
+        previous, kept = after, 0
+        too_large: list[Loss] = []
         for seq, method, encoded in self._kept:
             if seq <= after:
                 continue
-            if methods is None or method in methods:
+            if (methods is None or method in methods) and len(encoded) + 2 > max_bytes:
+                too_large.append(Loss(seq, method, len(encoded)))  # no poll will ever hold it: it is passed, and told
+                kept -= 1
+            elif methods is None or method in methods:
                 cost = len(encoded) + (1 if parts else 0)
                 if len(parts) >= limit or used_bytes + cost > max_bytes:
                     scanned = previous
                     break
                 parts.append(encoded)
                 used_bytes += cost
-            previous = seq
+            previous, kept = seq, kept + 1
         dropped = self._dropped(after, scanned)
-        return Page(b"[" + b",".join(parts) + b"]", len(parts), scanned, bool(dropped), dropped)
+        for loss in too_large:
+            dropped.setdefault(loss.method, Dropped()).add(loss.size_bytes)
+        return Page(b"[" + b",".join(parts) + b"]", len(parts), scanned, scanned - after > kept, dropped)
 
     def _dropped(self, after: int, upto: int) -> dict[str, Dropped]:
         found: dict[str, Dropped] = {}

@@ -45,7 +45,8 @@ def from_table(base: Settings, table: Mapping[str, Any], where: str) -> Settings
     made = base
     for key, value in table.items():
         if key in TEXTS:
-            made = replace(made, **{key: _text(value, f"{where}: {key}")})
+            changes: dict[str, Any] = {key: _text(value, f"{where}: {key}")}
+            made = replace(made, **changes)
         elif key == "browser_sandbox":
             made = replace(made, browser_sandbox=_switch(value, f"{where}: {key}"))
         elif key == "ceiling" and isinstance(value, Mapping):
@@ -107,9 +108,10 @@ def _limits(base: Limits, table: Mapping[str, Any], where: str) -> Limits:
         whole = LIMIT_TYPES[name] in (int, "int")
         try:
             number = int(value) if whole else float(value)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise SettingsError(f"{where}: limits: {name} is a number") from None
-        if isinstance(value, bool) or not 0 < number < 2**40:
-            raise SettingsError(f"{where}: limits: {name} is a number above 0")
+        cut = whole and isinstance(value, float) and value != number
+        if isinstance(value, bool) or cut or not 0 < number < 2**40:
+            raise SettingsError(f"{where}: limits: {name} is a {'whole ' if whole else ''}number above 0")
         changes[name] = number
     return replace(base, **changes)

@@ -13,11 +13,19 @@ from capsdk.errors import InvalidArgumentError
 
 BLANK = "about:blank"
 DEFAULT_PORTS = {"http": 80, "https": 443}
-SCHEME = re.compile(r"(https?):/*", re.IGNORECASE)
-FORBIDDEN = re.compile("[\x00-\x20\x7f]")
+SCHEME = re.compile(r"(https?)://+", re.IGNORECASE)  # browsers skip any further slashes
+FORBIDDEN = re.compile("[\x00-\x20\x7f\ud800-\udfff]")
+NOT_IN_A_HOST = re.compile(r"[\x00-\x20\x7f\s/?#@:%\\<>\[\]^|\ufffd]")
 NUMBER = re.compile(r"0[xX][0-9a-fA-F]*|[0-9]+")
-SHARED_SPACE = ipaddress.ip_network("100.64.0.0/10")  # carrier NAT, RFC 6598: is_private is false for it
-NAT64 = ipaddress.ip_network("64:ff9b::/96")
+NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+UNICAST = ipaddress.IPv6Network("2000::/3")  # all that is handed out of IPv6; ::/8 and the rest hold odd IPv4 forms
+INNER = (  # not covered by `is_global` of every Python version
+    ipaddress.IPv4Network("100.64.0.0/10"),  # carrier NAT, RFC 6598
+    ipaddress.IPv4Network("168.63.129.16/32"),  # the metadata service of a large cloud, at a public-looking address
+    ipaddress.IPv4Network("192.0.0.0/24"),  # protocol assignments, RFC 6890; a cloud's metadata service lives here
+    ipaddress.IPv4Network("192.88.99.0/24"),  # 6to4 relays, RFC 7526
+)
+INNER_NAMES = ("home.arpa", "internal", "local", "localdomain")  # RFC 8375, 6762; resolved by inner networks only
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
@@ -45,7 +53,7 @@ def parse_place(text: str) -> str:
     """`HOST:PORT` in one spelling, for `--allow-loopback`. Raises InvalidArgumentError BAD_ARGUMENTS."""
     host, colon, port = text.rpartition(":")
     name = normal_host(host) if colon else None
-    if not name or not port.isascii() or not port.isdigit() or not 0 < int(port) < 65536:
+    if not name or not re.fullmatch("[0-9]{1,5}", port) or not 0 < int(port) < 65536:
         raise InvalidArgumentError("BAD_ARGUMENTS", f"{text[:80]!r} is not HOST:PORT, such as 127.0.0.1:8731")
     return f"{name}:{int(port)}"
 
@@ -55,7 +63,7 @@ def judge_url(url: str, rules: UrlRules) -> UrlDecision:
     if url == BLANK:
         return UrlDecision(True, "blank", origin="null")
     if FORBIDDEN.search(url):
-        return _no("the URL holds a space or control character; percent-encode it")
+        return _no("the URL holds a space, a control character or half a surrogate; percent-encode it")
     text = url.replace("\\", "/")
     match = SCHEME.match(text)
     if match is None:
@@ -104,15 +112,18 @@ def normal_host(host: str) -> str | None:
 
     WHATWG URL, section 3.5: percent-decoding, compatibility mapping, and numbers as IPv4 in any base.
     """
-    if host.startswith("[") and host.endswith("]"):
+    if host.startswith("[") and host.endswith("]") and "%" not in host:  # URLs know no zone ids
         try:
             return f"[{ipaddress.IPv6Address(host[1:-1])}]"
         except ValueError:
             return None
     name = unicodedata.normalize("NFKC", unquote(host)).lower().replace("。", ".").removesuffix(".")
     name = name.replace("\u00ad", "").replace("\u200b", "")  # ignored by IDNA mapping
-    if not name or re.search(r"[\s/?#@:%\\<>\[\]^|]", name) or len(name) > 253 or ".." in name:
+    if NOT_IN_A_HOST.search(name) or len(name) > 253 or "" in name.split("."):
         return None
+    plain = "".join(filter(str.isascii, name))
+    if plain != name and (NUMBER.fullmatch(plain.rpartition(".")[2]) or inner_name_reason(plain)) and plain.strip("."):
+        return None  # browsers ignore some characters: what may be an inner host without them is no host at all
     last = name.rpartition(".")[2]
     if not NUMBER.fullmatch(last):
         return name
@@ -148,10 +159,17 @@ def inner_reason(name: str) -> str:
     address = _address(name)
     if address is not None:
         return address_reason(address)
+    return inner_name_reason(name)
+
+
+def inner_name_reason(name: str) -> str:
+    """Why a name that is no address is not a public one; empty for a public one."""
     if name == "localhost" or name.endswith(".localhost"):
         return "is this machine; the owner opens it with --allow-loopback HOST:PORT"
     if "." not in name:
         return "is a single label, which only an inner network knows"
+    if name.endswith(tuple(f".{inner}" for inner in INNER_NAMES)):
+        return "is a name of inner networks"
     return ""
 
 
@@ -172,7 +190,8 @@ def address_reason(address: Address) -> str:
             return address_reason(inner)
     if address.is_loopback or address.is_unspecified:
         return "is this machine; the owner opens it with --allow-loopback HOST:PORT"
-    if not address.is_global or address.is_multicast or (address.version == 4 and address in SHARED_SPACE):
+    inside = address not in UNICAST if isinstance(address, ipaddress.IPv6Address) else any(address in n for n in INNER)
+    if inside or not address.is_global or address.is_multicast:
         return "is a private, link-local or reserved address"
     return ""
 

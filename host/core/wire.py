@@ -79,14 +79,16 @@ def read_line(line: bytes) -> Request | Cancel | Unreadable | Notice:
         number = value["cancel"]
         if len(value) == 1 and is_id(number):
             return Cancel(number)
-        return _unreadable(None, 'a cancel line is {"cancel": ID} and nothing else')
+        number = value.get("id")  # who mixes a call and a cancel still waits for an answer
+        why = 'a cancel line is {"cancel": ID} and nothing else'
+        return _unreadable(number if is_id(number) else None, why)
     if "notice" in value and "id" not in value:
         return Notice(str(value["notice"]), value.get("data"))
     return _request(value, line)
 
 
 def _request(value: dict[str, Any], line: bytes) -> Request | Unreadable:
-    number = value.get("id")
+    number: Any = value.get("id")
     if not is_id(number):
         return _unreadable(None, "`id` is an integer from 0 to 2^53-1 or a string of at most 64 characters")
     unknown = value.keys() - REQUEST_KEYS
@@ -108,7 +110,7 @@ def raw_member(decoder: msgspec.json.Decoder[Any], text: bytes, name: str, value
     try:
         return bytes(getattr(decoder.decode(text), name))
     except msgspec.DecodeError:
-        return json.dumps(value, separators=(",", ":")).encode()
+        return dumps(value)
 
 
 def is_id(value: Any) -> bool:
@@ -139,7 +141,8 @@ def dumps(value: Any) -> bytes:
     try:
         return msgspec.json.encode(value)
     except UnicodeEncodeError:
-        return json.dumps(value, separators=(",", ":")).encode()
+        # In UTF-8 only half surrogates cannot be written, and a backslash escape of one is what JSON calls it, too.
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "backslashreplace")
 
 
 def id_bytes(number: CallId | None) -> bytes:

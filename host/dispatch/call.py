@@ -22,6 +22,8 @@ class Call:
         "args",
         "caller",
         "entry",
+        "granted",
+        "leave_lane",
         "number",
         "on_end",
         "prepared",
@@ -54,6 +56,8 @@ class Call:
         self.prepared: Any = None
         self.session: Touched | None = None
         self.reason = ""
+        self.granted = False
+        self.leave_lane: Callable[[], None] | None = None
         self.task: asyncio.Task[None] | None = None
         self.timer: asyncio.TimerHandle | None = None
         self.on_end: Callable[[], object] | None = None

@@ -116,8 +116,10 @@ class Dispatcher:
 
     def grants_changed(self) -> None:
         """The owner changed a grant, here or in another process: what is not allowed any more ends at once."""
+        if self._disposing:
+            return
         for call in list(self._live.values()):
-            capability = call.entry.capability if call.entry else None
+            capability = call.entry.capability if call.entry and call.granted else None
             if capability and self.level_of(call.caller, capability).level is not Level.ALLOW:
                 call.fail(grant_off(capability, "was taken back during the call"))
         self._spawn(self._release_revoked())
@@ -157,6 +159,7 @@ class Dispatcher:
                 return
             if decision.level is Level.OFF:
                 raise not_granted(entry.capability, call.caller, decision)
+            call.granted = True
         call.session = entry.owned(call)
         call.prepared = entry.prepare(call)
         if entry.lane is Lane.NONE:
@@ -166,11 +169,9 @@ class Dispatcher:
 
     def _queue(self, call: Call, entry: Entry) -> None:
         session = call.session.id if call.session else ""
-        ticket: list[Ticket] = []
-        call.on_end = lambda: [self._lanes.leave(one) for one in ticket]
-        ticket.append(self._lanes.enter(entry.lane, session, lambda: self._begin_safely(call, entry)))
-        if call.ended:
-            self._lanes.leave(ticket[0])
+        ticket = Ticket(entry.lane, session, lambda: self._begin_safely(call, entry))
+        call.leave_lane = lambda: self._lanes.leave(ticket)
+        self._lanes.enter(ticket)
 
     def _begin_safely(self, call: Call, entry: Entry) -> None:
         try:
@@ -229,27 +230,31 @@ class Dispatcher:
             kept = await self._store.ask(question)
         except CapError as problem:
             call.fail(problem)
-            return
-        call.fail(approval_pending(capability, caller, kept.id))
+        except Exception as problem:
+            call.fail(internal(problem))
+        else:
+            call.fail(approval_pending(capability, caller, kept.id))
 
     def _ended(self, call: Call, result: bytes | None, error: CapError | None) -> None:
         self._live.pop(call.number, None)
         reply = self._replies.pop(call.number)
-        if call.timer is not None:
-            call.timer.cancel()
-        if call.task is not None and call.task is not _current_task():
-            call.task.cancel()
-        if call.on_end is not None:
-            call.on_end()
+        for step in (lambda: _stop(call), lambda: self._record(call, result, error), call.leave_lane):
+            try:
+                if step is not None:
+                    step()
+            except Exception:
+                log.exception("the end of a call could not be tidied up")  # its caller is answered all the same
+        reply(result, error)
+
+    def _record(self, call: Call, result: bytes | None, error: CapError | None) -> None:
         duration_ns = time.perf_counter_ns() - call.started_ns
-        verdict, reason = ("ok", call.reason) if error is None else (error.code, error.message)
+        if call.entry is not None:
+            self.timings.done(call.entry.name, duration_ns)
+        verdict, reason = ("ok", call.reason) if error is None else (error.code, told_reason(error))
         try:
             self._write(call, call.entry, "outcome", verdict, reason, len(result or b""), duration_ns // 1000)
         except CapError as problem:
             log.error("the outcome of a call could not be written: %s", problem)
-        if call.entry is not None:
-            self.timings.done(call.entry.name, duration_ns)
-        reply(result, error)
 
     def _write(
         self, call: Call, entry: Entry | None, kind: str, verdict: str, reason: str, size_bytes: int, duration_us: int
@@ -281,7 +286,7 @@ class Dispatcher:
 
 
 def validate(entry: Entry, args: dict[str, Any]) -> Any:
-    """The arguments as the entry's model. Raises InvalidArgumentError BAD_ARGUMENTS naming each place, never a value."""
+    """The arguments as the entry's model. Raises InvalidArgumentError BAD_ARGUMENTS naming places, never values."""
     try:
         return entry.args.model_validate(args)
     except ValidationError as problem:
@@ -333,6 +338,20 @@ def approval_pending(capability: str, caller: Caller, approval_id: str) -> Permi
 def disposing() -> UnavailableError:
     """The host is on its way out."""
     return UnavailableError("BROWSER_DISPOSING", "the host is shutting down; start it again and repeat the call")
+
+
+def told_reason(error: CapError) -> str:
+    """The reason as the ledger may hold it: Chromium's own words may quote the page, so they stay out."""
+    return "" if error.category == "precondition" else error.message
+
+
+def _stop(call: Call) -> None:
+    if call.timer is not None:
+        call.timer.cancel()
+    if call.task is not None and call.task is not _current_task():
+        call.task.cancel()
+    if call.on_end is not None:
+        call.on_end()
 
 
 def internal(problem: Exception) -> InternalError:

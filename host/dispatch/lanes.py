@@ -11,9 +11,9 @@ from host.dispatch.entry import Lane
 Start = Callable[[], None]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Ticket:
-    """A place in a lane; give it back with `Lanes.leave`."""
+    """A place in a lane, taken with `Lanes.enter` and given back with `Lanes.leave`."""
 
     lane: Lane
     session: str
@@ -26,13 +26,12 @@ class Lanes:
     def __init__(self) -> None:
         self._queue: deque[Ticket] = deque()
         self._running: list[Ticket] = []
+        self._advancing = False
 
-    def enter(self, lane: Lane, session: str, start: Start) -> Ticket:
-        """Queue a call; `start` is called at once or when those before it have left."""
-        ticket = Ticket(lane, session, start)
+    def enter(self, ticket: Ticket) -> None:
+        """Queue a call; its `start` is called at once or when those before it have left."""
         self._queue.append(ticket)
         self._advance()
-        return ticket
 
     def leave(self, ticket: Ticket) -> None:
         """The call has ended, or gave up waiting. Leaving twice is fine."""
@@ -43,10 +42,16 @@ class Lanes:
         self._advance()
 
     def _advance(self) -> None:
-        while (ticket := self._next()) is not None:
-            self._queue.remove(ticket)
-            self._running.append(ticket)
-            ticket.start()
+        if self._advancing:
+            return  # a call that ended while it was being started: the loop below goes on, not deeper
+        self._advancing = True
+        try:
+            while (ticket := self._next()) is not None:
+                self._queue.remove(ticket)
+                self._running.append(ticket)
+                ticket.start()
+        finally:
+            self._advancing = False
 
     def _next(self) -> Ticket | None:
         if any(running.lane is Lane.WINDOW for running in self._running):

@@ -183,12 +183,14 @@ def checked_params(call: Call) -> tuple[dict[str, Any], bytes]:
 
 def _params_too_large(unit: str, limit: int, actual: int | None) -> InvalidArgumentError:
     has = f"has {actual}" if actual is not None else "has more"
-    details = {"limit": limit} if actual is None else {"limit": limit, "actual": actual}
-    return InvalidArgumentError(
+    problem = InvalidArgumentError(
         "PARAMS_TOO_LARGE",
         f"params may have {limit} {unit} and {has}; send at most {limit}, in several calls",
-        **details,
+        limit=limit,
     )
+    if actual is not None:
+        problem.details["actual"] = actual
+    return problem
 
 
 CDP = Entry(

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from capsdk.errors import InvalidArgumentError
 from host.dispatch.call import Call
 from host.dispatch.entry import Args, Effect, Entry, Lane, Result
 from host.entries.browser import services
@@ -24,6 +25,14 @@ class Nothing(Result):
 
 def write_log(call: Call) -> None:
     """Hand one log message to who listens to the run."""
+    limit, actual = services(call).limits.log_message_bytes, len(call.args.message.encode())
+    if actual > limit:
+        raise InvalidArgumentError(
+            "BAD_ARGUMENTS",
+            f"message has {actual} bytes and may have {limit}; send at most {limit}",
+            limit=limit,
+            actual=actual,
+        )
     services(call).listen(call.caller, "log", {"level": call.args.level, "message": call.args.message})
     call.finish(b"{}")
 
@@ -47,8 +56,8 @@ LOG = Entry(
 class ProgressArgs(Args):
     """Arguments of `run.progress`."""
 
-    done: Annotated[float, Field(ge=0, strict=False, description="How much is done.")]
-    total: Annotated[float | None, Field(ge=0, strict=False, description="Of how much.")] = None
+    done: Annotated[float, Field(ge=0, allow_inf_nan=False, description="How much is done.")]
+    total: Annotated[float | None, Field(ge=0, allow_inf_nan=False, description="Of how much.")] = None
     message: Annotated[str | None, Field(max_length=500, description="What is being done.")] = None
 
 

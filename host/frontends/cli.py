@@ -62,7 +62,7 @@ class Backend(Protocol):
 
 
 def run_command(work: Coroutine[Any, Any, T]) -> T:
-    """Run a command to its end; the first Ctrl-C, SIGTERM or hang-up cancels it, so that it clears up. Exits on errors."""
+    """Run a command to its end; the first Ctrl-C, SIGTERM or hang-up cancels it, and it clears up. Exits on errors."""
     try:
         return asyncio.run(_interruptible(work))
     except CapError as problem:

@@ -9,13 +9,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from capsdk.errors import AbortedError, CapError, ExhaustedError, InternalError, from_wire
+from capsdk.errors import BY_CODE, AbortedError, CapError, ExhaustedError, InternalError, from_wire
 from host.core.grants import Caller
-from host.core.limits import Limits
+from host.core.limits import KIB, Limits
+from host.core.wire import dumps
 from host.dispatch.dispatcher import Dispatcher
 from host.frontends.wire_connection import WireConnection
 
 CANCEL_GRACE_S = 2.0
+MAX_DETAILS_BYTES = 16 * KIB
 STATES = frozenset(("ok", "partial", "empty", "blocked", "failed"))
 
 
@@ -173,8 +175,8 @@ def script_error(data: Any) -> CapError:
     """What a script says of its own failure, as an error; its words are bounded."""
     known = data if isinstance(data, dict) else {}
     wire = known.get("error")
-    if isinstance(wire, dict):
-        return from_wire(wire)
+    if isinstance(wire, dict) and wire.get("code") in BY_CODE:
+        return bounded_error(from_wire(wire))
     kind, message = str(known.get("type", "Error"))[:100], str(known.get("message", ""))[:2000]
     details = {"type": kind, "trace": str(known.get("trace", ""))[:8000]}
     hint = known.get("hint")
@@ -184,6 +186,15 @@ def script_error(data: Any) -> CapError:
         hint=hint[:500] if isinstance(hint, str) else None,
         **details,
     )
+
+
+def bounded_error(told: CapError) -> CapError:
+    """An error that came from a script, with no more words than one of ours would have."""
+    told.message = told.message[:2000]
+    told.hint = told.hint[:500] if isinstance(told.hint, str) else None
+    if len(dumps(told.details)) > MAX_DETAILS_BYTES:
+        told.details = {}
+    return told
 
 
 def vanished(how: str) -> CapError:

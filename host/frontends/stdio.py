@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import select
 import stat
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from typing import Any
 
 from host.core.grants import Caller
 from host.core.limits import Limits
@@ -43,9 +45,9 @@ async def first(*events: asyncio.Event) -> None:
     await first_of(*(event.wait() for event in events))
 
 
-async def first_of(*works: object) -> None:
+async def first_of(*works: Coroutine[Any, Any, object]) -> None:
     """Run coroutines until one has ended; the others are cancelled and collected."""
-    tasks = [asyncio.ensure_future(work) for work in works]  # type: ignore[arg-type] # coroutines, by every caller
+    tasks = [asyncio.ensure_future(work) for work in works]
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     finally:
@@ -70,10 +72,9 @@ class Input(asyncio.Protocol):
         self = cls(feed)
         loop = asyncio.get_running_loop()
         mode = os.fstat(fd).st_mode
-        if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or stat.S_ISCHR(mode):
-            with contextlib.suppress(ValueError, PermissionError):  # /dev/null and the like cannot be polled
-                self._transport, _ = await loop.connect_read_pipe(lambda: self, os.fdopen(os.dup(fd), "rb", 0))
-                return self
+        if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(fd):  # /dev/null and the like cannot be polled
+            self._transport, _ = await loop.connect_read_pipe(lambda: self, os.fdopen(os.dup(fd), "rb", 0))
+            return self
         threading.Thread(target=self._read_all, args=(fd, loop), daemon=True).start()
         return self
 
@@ -111,7 +112,7 @@ class Input(asyncio.Protocol):
 
 
 class Output(asyncio.BaseProtocol):
-    """Lines out, in order. Pipes and sockets by the loop; files and terminals, which do not block for long, directly."""
+    """Lines out, in order. Pipes and sockets by the loop; files and terminals, which do not block long, directly."""
 
     def __init__(self, fd: int) -> None:
         self._fd = fd
@@ -141,9 +142,17 @@ class Output(asyncio.BaseProtocol):
             return
         try:
             while line:
-                line = line[os.write(self._fd, line) :]
+                line = line[self._write_some(line) :]
         except OSError:
             self.broken.set()
+
+    def _write_some(self, data: bytes) -> int:
+        try:
+            return os.write(self._fd, data)
+        except BlockingIOError:  # a terminal is one with standard input, which the loop made non-blocking
+            if not select.select([], [self._fd], [], DRAIN_S)[1]:
+                raise
+            return 0
 
     def pause_writing(self) -> None:
         self.on_pause()

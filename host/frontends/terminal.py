@@ -8,12 +8,13 @@ from types import TracebackType
 from typing import Any, TextIO
 
 CELL_CHARS = 60
+SPELLED_OUT = frozenset(("Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"))  # controls, directions, the unseen, line breaks
 
 
 def plain(value: Any) -> str:
     """A value on one line: rows come from pages, so control and direction characters are spelled out."""
     text = "" if value is None else str(value)
-    made = "".join(c if unicodedata.category(c)[0] != "C" else f"\\u{ord(c):04x}" for c in text)
+    made = "".join(c if unicodedata.category(c) not in SPELLED_OUT else f"\\u{ord(c):04x}" for c in text)
     return made if len(made) <= CELL_CHARS else made[: CELL_CHARS - 1] + "…"
 
 

@@ -49,6 +49,7 @@ class WireConnection:
         self._calls: dict[CallId, Call | None] = {}
         self._idle = asyncio.Event()
         self._idle.set()
+        self._ending = False
         self._ended = False
 
     @property
@@ -58,9 +59,7 @@ class WireConnection:
 
     def feed(self, data: bytes) -> None:
         """Take what was read."""
-        if self._ended:
-            return
-        for line in self._splitter.feed(data):
+        for line in () if self._ending else self._splitter.feed(data):
             if isinstance(line, TooLong):
                 self._refuse(line_too_long(self._limits.line_bytes))
             elif line.strip():
@@ -86,8 +85,9 @@ class WireConnection:
 
     async def end(self) -> None:
         """The caller is gone: its calls end, each answered once, and what it held is released. Twice is fine."""
-        if self._ended:
+        if self._ending:
             return
+        self._ending = True
         await self._dispatcher.caller_ended(self.caller)
         self._ended = True
 
