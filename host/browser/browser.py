@@ -5,52 +5,23 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
 from capsdk.errors import UnavailableError
+from host.browser.enables import APP_ENABLES, GUARD_ENABLES
 from host.browser.process import Chromium, ChromiumConfig, launch
 from host.browser.profile import Profile
+from host.browser.tab import Tab
 from host.cdp.connection import CdpFailure, Connection, ConnectionGone
+from host.cdp.envelope import loads
 
 log = logging.getLogger("capsdk.browser")
 
 PAGES_ONLY = [{"type": "page"}, {"exclude": True}]
 CLOSE_GRACE_S = 1.0
 SETUP_TIMEOUT_S = 10.0
-
-# What the app's own CDP session gets before a site loads; facts/cdp.md 5. Buffers as the policy clamps them.
-APP_ENABLES: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("Page.enable", {}),
-    ("DOM.enable", {}),
-    ("Runtime.enable", {}),
-    (
-        "Network.enable",
-        {
-            "maxTotalBufferSize": 32 << 20,
-            "maxResourceBufferSize": 8 << 20,
-            "maxPostDataSize": 16384,
-            "enableDurableMessages": True,
-        },
-    ),
-    ("Log.enable", {}),
-)
-GUARD_ENABLES: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("Page.enable", {}),
-    ("Page.setInterceptFileChooserDialog", {"enabled": True, "cancel": True}),
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Tab:
-    """A new tab: its target and the two CDP sessions, the guard attached first."""
-
-    connection: Connection
-    target_id: str
-    guard: str
-    app: str
 
 
 class Browser:
@@ -193,21 +164,21 @@ class Browser:
         if session:
             return  # of a session that was dropped
         if method == "Target.attachedToTarget":
-            self._attached(msgspec.json.decode(raw))
+            self._attached(loads(bytes(raw)))
         elif method == "Target.detachedFromTarget":
-            self.on_detached(msgspec.json.decode(raw)["sessionId"])
+            self.on_detached(loads(bytes(raw))["sessionId"])
         elif method == "Target.targetDestroyed":
-            target_id = msgspec.json.decode(raw)["targetId"]
+            target_id = loads(bytes(raw))["targetId"]
             self._ours.discard(target_id)
             self.on_target_gone(target_id)
         elif method == "Target.targetInfoChanged":
-            info = msgspec.json.decode(raw)["targetInfo"]
+            info = loads(bytes(raw))["targetInfo"]
             self.on_title(info["targetId"], str(info.get("title", "")))
 
     def _attached(self, params: dict[str, Any]) -> None:
         info = params["targetInfo"]
         connection = self._chromium.connection if self._chromium else None
-        if connection is None:
+        if connection is None or info["type"] != "page":
             return
         if not info.get("openerId") and params.get("waitingForDebugger") and self._creating:
             self._fresh[info["targetId"]] = params["sessionId"]

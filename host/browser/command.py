@@ -11,6 +11,7 @@ from host.cdp.connection import failure
 from host.core.limits import KIB
 
 if TYPE_CHECKING:
+    from host.browser.channel import Channel
     from host.browser.session import Session
 
 Done = Callable[[bytes | None, CapError | None], None]
@@ -19,10 +20,13 @@ Done = Callable[[bytes | None, CapError | None], None]
 class Command:
     """Waits for Chromium's reply; a deadline, a dialog, a crash or the end of the session may come first."""
 
-    __slots__ = ("_done", "_session", "_timer", "max_bytes", "method", "number", "timeout_s")
+    __slots__ = ("_done", "_session", "_timer", "channel", "max_bytes", "method", "number", "timeout_s")
 
-    def __init__(self, session: Session, method: str, done: Done, *, timeout_s: float, max_bytes: int) -> None:
+    def __init__(
+        self, session: Session, channel: Channel, method: str, done: Done, *, timeout_s: float, max_bytes: int
+    ) -> None:
         self._session = session
+        self.channel = channel
         self._done: Done | None = done
         self.method = method
         self.timeout_s = timeout_s

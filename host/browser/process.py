@@ -134,7 +134,7 @@ class Chromium:
 
     async def _ended(self, timeout_s: float) -> int | None:
         deadline = asyncio.get_running_loop().time() + timeout_s
-        while (status := self._keeper.poll()) is None and asyncio.get_running_loop().time() < deadline:
+        while (status := self._keeper.poll()) is None and asyncio.get_running_loop().time() < deadline:  # noqa: ASYNC110 - a child's end is no event
             await asyncio.sleep(0.01)
         return status
 

@@ -6,22 +6,22 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-import msgspec
-
-from capsdk.errors import CapError, PreconditionError, TimeoutError, UnavailableError
+from capsdk.errors import CapError, OwnershipError, PreconditionError, TimeoutError, UnavailableError
+from host.browser.channel import Channel
 from host.browser.command import Command, Done
-from host.cdp.connection import CdpFailure, Connection, ConnectionGone
+from host.browser.enables import APP_ENABLES, FRAME_ENABLES
+from host.browser.tab import Tab
+from host.cdp.connection import CdpFailure, ConnectionGone
 from host.core.capture import Capture
 from host.core.grants import Caller, Kind
 from host.core.limits import Limits
 from host.core.ring import Ring
-from host.core.urls import origin_of
+from host.core.wire import dumps
 
 DIALOG_GRACE_S = 0.25  # commands that a dialog does not block answer within it
-PASSES_DIALOG = frozenset(("Page.handleJavaScriptDialog", "Page.navigate"))
 
 
 @dataclass(slots=True)
@@ -31,6 +31,10 @@ class Dialog:
     type: str
     message: str
     answer_timer: asyncio.TimerHandle | None = None
+
+    def lets_pass(self, method: str) -> bool:
+        """Is this command not stopped by the dialog? A navigation ends all but the question whether to leave."""
+        return method == "Page.handleJavaScriptDialog" or (method == "Page.navigate" and self.type != "beforeunload")
 
     def facts(self) -> dict[str, Any]:
         """What the caller is told: `message` is page text, bounded."""
@@ -45,85 +49,97 @@ class Waiter:
     wake: Callable[[], None]
 
 
-@dataclass(slots=True)
-class Facts:
-    """What is known of the page from the guard's events."""
-
-    url: str = "about:blank"
-    title: str = ""
-    origin: str = "null"
-    main_frame: str = ""
-    committed_loader: str = ""
-    status: int | None = None
-    commit: asyncio.Event = field(default_factory=asyncio.Event)
-
-
 class Session:
     """A tab lent to one caller.
 
-    `guard` and `app` are Chromium's ids of the two CDP sessions; neither is ever shown. `closed` holds the reason
-    once the session is over. Public methods are called on the loop thread.
+    `page` is the channel to the page itself, `children` are those to its out-of-process frames, by handle. `closed`
+    holds the reason once the session is over. Public methods are called on the loop thread.
     """
 
     def __init__(
         self,
         session_id: str,
         owner: Caller,
-        connection: Connection,
         *,
-        target_id: str,
-        guard: str,
-        app: str,
+        tab: Tab,
         limits: Limits,
         capture: Capture,
+        by_cdp: dict[str, Channel],
+        new_handle: Callable[[], str],
     ) -> None:
         self.id = session_id
         self.owner = owner
-        self.connection = connection
-        self.target_id = target_id
-        self.guard = guard
-        self.app = app
+        self.connection = tab.connection
+        self.target_id = tab.target_id
+        self.by_cdp = by_cdp
         self.limits = limits
         self.capture = capture
         self.ring = Ring(
             max_events=limits.events_kept, max_bytes=limits.events_bytes, max_event_bytes=limits.event_bytes
         )
-        self.facts = Facts()
         self.closed: CapError | None = None
-        self.crashed = False
+        self.children: dict[str, Channel] = {}
         self.capturing = False
         self.last_used = time.monotonic()
         self.on_hopeless: Callable[[Session, str], None] = lambda session, why: None
+        self._new_handle = new_handle
+        self._gone_handles: set[str] = set()
+        self._attaching: set[str] = set()
         self._commands: dict[int, Command] = {}
         self._waiters: list[Waiter] = []
         self._dialog: Dialog | None = None
         self._held: deque[tuple[float, float]] = deque()
         self._tasks: set[asyncio.Task[None]] = set()
-        connection.sinks[app] = self._app_event
-        connection.sinks[guard] = self._guard_event
+        self.page = Channel(self, guard=tab.guard, app=tab.app, target_id=tab.target_id)
+        self.page.listen()
 
     @property
     def origin(self) -> str:
         """The origin of the page it shows, "null" for a blank one."""
-        return self.facts.origin
+        return self.page.facts.origin
+
+    @property
+    def frame_urls(self) -> tuple[str, ...]:
+        """The URLs that its frames show now, the page's among them."""
+        channels = (self.page, *self.children.values())
+        return tuple(url for channel in channels for url in channel.facts.frames.values())
+
+    def channel(self, handle: str | None) -> Channel:
+        """The page, or the frame with this handle.
+
+        Raises UnavailableError TARGET_GONE for a frame that is gone, OwnershipError SESSION_NOT_OWNED for a handle that
+        was never this session's, whoever's it is.
+        """
+        if handle is None:
+            return self.page
+        child = self.children.get(handle)
+        if child is not None:
+            return child
+        if handle in self._gone_handles:
+            raise UnavailableError(
+                "TARGET_GONE", "the frame is gone; take the handle of a newer Target.attachedToTarget"
+            )
+        raise OwnershipError(
+            "SESSION_NOT_OWNED", "this session has no frame with that handle; leave targetSessionId out"
+        )
 
     # --- commands
 
-    def send(self, method: str, params: bytes, done: Done, *, timeout_s: float) -> Command | None:
+    def send(self, channel: Channel, method: str, params: bytes, done: Done, *, timeout_s: float) -> Command | None:
         """Forward one judged command; `done(result, error)` is called exactly once, from a callback."""
-        refusal = self.closed or self._standing_dialog(method) or self._standing_crash(method)
+        refusal = self.closed or self._standing(channel, method)
         if refusal is not None:
             done(None, refusal)
             return None
-        command = Command(self, method, done, timeout_s=timeout_s, max_bytes=self.limits.result_bytes)
+        command = Command(self, channel, method, done, timeout_s=timeout_s, max_bytes=self.limits.result_bytes)
         try:
-            command.number = self.connection.post(method, params, self.app, command)
+            command.number = self.connection.post(method, params, channel.app, command)
         except ConnectionGone:
             command.gone()
             return None
         self._commands[command.number] = command
-        if self.crashed and method == "Page.navigate":
-            self.crashed = False
+        if channel.crashed and method == "Page.navigate":
+            channel.crashed = False
         return command
 
     def command_ended(self, command: Command) -> None:
@@ -140,19 +156,21 @@ class Session:
         self.spawn(self._end_script(command))
 
     async def _end_script(self, command: Command) -> None:
-        deaf = await self.deaf()
+        deaf = await self.deaf(command.channel)
         if not command.ended:
             command.fail(command_timeout(command, deaf=deaf))
         if deaf:
             self.on_hopeless(self, "deaf")
 
-    async def deaf(self) -> bool:
-        """Does the page's process not answer any more, even after its script was ended? Takes at most 2.5 s."""
-        probe = self.connection.start("Runtime.getIsolateId", session=self.guard)
+    async def deaf(self, channel: Channel) -> bool:
+        """Does the target's process not answer any more, even after its script was ended? Takes at most 2.5 s."""
+        if self._dialog is not None:
+            return False  # it waits for an answer, and gets the default one
+        probe = self.connection.start("Runtime.getIsolateId", session=channel.guard)
         done, _ = await asyncio.wait((probe,), timeout=0.25)
         if done:
             return isinstance(probe.exception(), ConnectionGone)
-        self.connection.start("Runtime.terminateExecution", session=self.guard)
+        self.connection.start("Runtime.terminateExecution", session=channel.guard)
         done, _ = await asyncio.wait((probe,), timeout=self.limits.deaf_after_s)
         return not done
 
@@ -164,20 +182,11 @@ class Session:
 
     # --- events
 
-    def _app_event(self, method: str, params: msgspec.Raw) -> None:
-        if not self.capturing:
-            return
-        if method == "Network.responseReceived" and self.facts.status is None:
-            self._note_status(bytes(params))
-        if method == "Inspector.targetCrashed":
-            self._note_crash()
-        self.add_event(method, bytes(params))
-
-    def add_event(self, method: str, params: bytes) -> None:
-        """Put one event into the ring (when `capture` keeps it) and wake who waits for it."""
+    def add_event(self, method: str, params: bytes, handle: str | None = None) -> None:
+        """Put one event of the page, or of the frame `handle`, into the ring if `capture` keeps it; wake who waits."""
         if not self.capture.keeps(method):
             return
-        self.ring.append(method, params, at_ms=time.time_ns() // 1_000_000)
+        self.ring.append(method, params, at_ms=time.time_ns() // 1_000_000, target=handle)
         if self._waiters:
             self._wake(method)
 
@@ -202,65 +211,99 @@ class Session:
                 self.stop_waiting(waiter)
                 waiter.wake()
 
-    def _guard_event(self, method: str, params: msgspec.Raw) -> None:
-        handler = _GUARD_HANDLERS.get(method)
-        if handler is not None:
-            handler(self, msgspec.json.decode(params))
+    # --- frames
 
-    def _note_status(self, params: bytes) -> None:
-        response = msgspec.json.decode(params, type=_ResponseReceived)
-        if response.type == "Document" and response.frameId == self.facts.main_frame:
-            self.facts.status = response.response.status
+    def child_attached(self, parent: Channel, params: dict[str, Any]) -> None:
+        """The guard was given a paused out-of-process frame of `parent`."""
+        guard, info = params["sessionId"], params["targetInfo"]
+        self._attaching.add(guard)
+        self.spawn(self._lend_child(parent, guard, info))
 
-    def _note_crash(self) -> None:
-        self.crashed = True
-        self.fail_commands(crashed_error())
-
-    def _frame_navigated(self, params: dict[str, Any]) -> None:
-        frame = params["frame"]
-        if frame.get("parentId"):
+    async def _lend_child(self, parent: Channel, guard: str, info: dict[str, Any]) -> None:
+        """Attach the app's CDP session, announce the frame, enable, and let it run: in this order nothing is lost."""
+        connection, target_id = self.connection, info["targetId"]
+        try:
+            attached = await connection.start("Target.attachToTarget", {"targetId": target_id, "flatten": True})
+        except (CdpFailure, ConnectionGone):
+            connection.start("Runtime.runIfWaitingForDebugger", {}, guard)
             return
-        facts = self.facts
-        facts.url = frame.get("unreachableUrl") or frame["url"] + frame.get("urlFragment", "")
-        facts.origin = origin_of(facts.url)
-        facts.committed_loader = frame.get("loaderId", "")
-        facts.commit.set()
+        if guard not in self._attaching or self.closed is not None:
+            return  # it is gone already
+        self._attaching.discard(guard)
+        handle = self._new_handle()
+        child = Channel(self, guard=guard, app=attached["sessionId"], target_id=target_id, handle=handle, parent=parent)
+        child.facts.url = info.get("url", "")
+        self.children[handle] = child
+        child.listen()
+        public: dict[str, Any] = {key: info[key] for key in ("targetId", "type", "title", "url") if key in info}
+        told = {"sessionId": handle, "targetInfo": {**public, "attached": True}, "waitingForDebugger": False}
+        self.add_event("Target.attachedToTarget", dumps(told), parent.handle)
+        for method, arguments in FRAME_ENABLES:
+            connection.start(method, arguments, guard)
+        for method, arguments in APP_ENABLES:
+            connection.start(method, arguments, child.app)
+        connection.start("Runtime.runIfWaitingForDebugger", {}, guard)
 
-    def _same_document(self, params: dict[str, Any]) -> None:
-        if params.get("frameId") == self.facts.main_frame:
-            self.facts.url = params["url"]
+    def child_detached(self, cdp_session: str) -> None:
+        """Chromium dropped a frame's CDP session: its handle, and those of frames inside it, are gone."""
+        self._attaching.discard(cdp_session)
+        child = self.by_cdp.get(cdp_session)
+        if child is not None and child.handle is not None:
+            self._drop_child(child)
+
+    def cut_off(self, child: Channel) -> None:
+        """A frame shows what is not lent: its handle goes, at once."""
+        self.connection.start("Target.detachFromTarget", {"sessionId": child.app})
+        self._drop_child(child)
+
+    def _drop_child(self, child: Channel) -> None:
+        for inner in [one for one in self.children.values() if one.parent is child]:
+            self._drop_child(inner)
+        handle = child.handle or ""
+        if self.children.pop(handle, None) is None:
+            return
+        self._gone_handles.add(handle)
+        child.unlisten()
+        self.fail_commands(frame_gone(), [c for c in self._commands.values() if c.channel is child])
+        told = dumps({"sessionId": handle, "targetId": child.target_id})
+        self.add_event("Target.detachedFromTarget", told, child.parent.handle if child.parent else None)
+
+    def target_crashed(self, channel: Channel) -> None:
+        """A target's process is gone: its commands end now, and it says so until it is navigated."""
+        self.fail_commands(crashed_error(), [c for c in self._commands.values() if c.channel is channel])
 
     # --- dialogs
 
-    def _standing_dialog(self, method: str) -> CapError | None:
-        if self._dialog is None or method in PASSES_DIALOG:
-            return None
-        return dialog_error(self._dialog, opened=False)
+    def _standing(self, channel: Channel, method: str) -> CapError | None:
+        """What stands in the way of a command before it is sent."""
+        dialog = self._dialog
+        if dialog is not None and not dialog.lets_pass(method):
+            return dialog_error(dialog, opened=False)
+        if channel.crashed and method != "Page.navigate":
+            return crashed_error()
+        return channel.refusal()
 
-    def _standing_crash(self, method: str) -> CapError | None:
-        return crashed_error() if self.crashed and method != "Page.navigate" else None
-
-    def _dialog_opening(self, params: dict[str, Any]) -> None:
+    def dialog_opening(self, params: dict[str, Any]) -> None:
+        """The page shows a dialog: calls that it blocks end soon, and nobody's answer means no (*stay*)."""
         dialog = Dialog(str(params.get("type", "")), str(params.get("message", "")))
-        loop = asyncio.get_running_loop()
-        if dialog.type == "beforeunload":
-            self._answer(accept=False)  # stay
-            return
         self._dialog = dialog
         limits = self.limits
         patience_s = limits.dialog_answer_chat_s if self.owner.kind is Kind.CHAT else limits.dialog_answer_s
-        dialog.answer_timer = loop.call_later(patience_s, lambda: self._answer(accept=False))
-        under_way = [c for c in self._commands.values() if c.method not in PASSES_DIALOG]
+        loop = asyncio.get_running_loop()
+        dialog.answer_timer = loop.call_later(patience_s, self._dismiss)
+        under_way = [c for c in self._commands.values() if not dialog.lets_pass(c.method)]
         loop.call_later(DIALOG_GRACE_S, self._dialog_stands, dialog, under_way)
 
     def _dialog_stands(self, dialog: Dialog, under_way: list[Command]) -> None:
-        if self._dialog is dialog:
+        if self._dialog is dialog:  # else it was answered meanwhile, and so are they
             self.fail_commands(dialog_error(dialog, opened=True), under_way)
 
-    def _answer(self, *, accept: bool) -> None:
-        self.connection.start("Page.handleJavaScriptDialog", {"accept": accept}, self.guard)
+    def _dismiss(self) -> None:
+        """Nobody answered: cancel, or stay on the page."""
+        self.connection.start("Page.handleJavaScriptDialog", {"accept": False}, self.page.guard)
 
-    def _dialog_closed(self, params: dict[str, Any]) -> None:
+    def dialog_closed(self) -> None:
+        """The dialog was answered, by whomever."""
         if self._dialog is not None and self._dialog.answer_timer is not None:
             self._dialog.answer_timer.cancel()
         self._dialog = None
@@ -282,11 +325,11 @@ class Session:
             return
         self.closed = reason
         self.capturing = False
-        for handle in (self.app, self.guard):
-            self.connection.sinks.pop(handle, None)
-        self._dialog_closed({})
+        for channel in (self.page, *self.children.values()):
+            channel.unlisten()
+        self.dialog_closed()
         self.fail_commands(for_commands or reason)
-        self.facts.commit.set()
+        self.page.facts.commit.set()
         self._wake(None)
 
     def spawn(self, work: Any) -> None:
@@ -308,9 +351,10 @@ class Session:
         Raises CapError when the session ends meanwhile, TimeoutError (the builtin one) at the deadline.
         """
         self.capturing = True
+        facts = self.page.facts
         async with asyncio.timeout(timeout_s):
             try:
-                reply = await self.connection.start("Page.navigate", {"url": url}, self.app)
+                reply = await self.connection.start("Page.navigate", {"url": url}, self.page.app)
             except CdpFailure as problem:
                 return {"url": url, "errorText": problem.message}
             except ConnectionGone:
@@ -318,36 +362,17 @@ class Session:
             error = reply.get("errorText")
             loader = reply.get("loaderId", "")
             if error is None:
-                while loader and self.facts.committed_loader != loader and self.closed is None:
-                    self.facts.commit.clear()
-                    await self.facts.commit.wait()
+                while loader and facts.committed_loader != loader and self.closed is None:
+                    facts.commit.clear()
+                    await facts.commit.wait()
         if self.closed is not None:
             raise self.closed
-        navigation: dict[str, Any] = {"url": url if error else self.facts.url}
+        navigation: dict[str, Any] = {"url": url if error else facts.url}
         if error:
             navigation["errorText"] = error
-        elif self.facts.status is not None:
-            navigation["status"] = self.facts.status
+        elif facts.status is not None:
+            navigation["status"] = facts.status
         return navigation
-
-
-class _Status(msgspec.Struct):
-    status: int = 0
-
-
-class _ResponseReceived(msgspec.Struct):
-    response: _Status
-    type: str = ""
-    frameId: str = ""
-
-
-_GUARD_HANDLERS: dict[str, Callable[[Session, dict[str, Any]], None]] = {
-    "Page.frameNavigated": Session._frame_navigated,
-    "Page.navigatedWithinDocument": Session._same_document,
-    "Page.javascriptDialogOpening": Session._dialog_opening,
-    "Page.javascriptDialogClosed": Session._dialog_closed,
-    "Inspector.targetCrashed": lambda session, params: session._note_crash(),
-}
 
 
 def dialog_error(dialog: Dialog, *, opened: bool) -> PreconditionError:
@@ -368,6 +393,11 @@ def command_timeout(command: Command, *, deaf: bool) -> TimeoutError:
     return TimeoutError(
         "BROWSER_TIMEOUT", f"{command.method} had no answer within {limit_ms} ms; {next_step}", **details
     )
+
+
+def frame_gone() -> UnavailableError:
+    """The frame went away during a call."""
+    return UnavailableError("TARGET_GONE", "the frame went away during the call; take the handle of a newer one")
 
 
 def crashed_error() -> UnavailableError:

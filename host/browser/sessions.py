@@ -14,6 +14,7 @@ import msgspec
 
 from capsdk.errors import CapError, ExhaustedError, OwnershipError, TimeoutError, UnavailableError
 from host.browser.browser import Browser, browser_gone
+from host.browser.channel import Channel
 from host.browser.session import Session
 from host.core.capture import Capture
 from host.core.grants import Caller, Kind
@@ -34,7 +35,7 @@ class Sessions:
         self._new_id = new_id
         self._live: dict[str, Session] = {}
         self._by_target: dict[str, Session] = {}
-        self._by_cdp: dict[str, Session] = {}
+        self._by_cdp: dict[str, Channel] = {}
         self._released: dict[str, CapError] = {}
         self._opening: dict[tuple[str, Kind], int] = {}
         self._gone: dict[str, asyncio.Event] = {}
@@ -124,18 +125,15 @@ class Sessions:
         session = Session(
             self._new_id(),
             caller,
-            tab.connection,
-            target_id=tab.target_id,
-            guard=tab.guard,
-            app=tab.app,
+            tab=tab,
             limits=self._limits,
             capture=capture,
+            by_cdp=self._by_cdp,
+            new_handle=self._new_id,
         )
-        session.facts.main_frame = tab.target_id  # Chromium names a page's target after its main frame
         session.on_hopeless = self._hopeless
         self._live[session.id] = session
         self._by_target[tab.target_id] = session
-        self._by_cdp[tab.guard] = self._by_cdp[tab.app] = session
         if self._expiry is None:
             self._expiry = asyncio.get_running_loop().create_task(self._expire_idle())
         return session
@@ -204,8 +202,6 @@ class Sessions:
     def _drop(self, session: Session, reason: CapError, for_commands: CapError | None = None) -> None:
         self._live.pop(session.id, None)
         self._by_target.pop(session.target_id, None)
-        self._by_cdp.pop(session.guard, None)
-        self._by_cdp.pop(session.app, None)
         self._released[session.id] = reason
         while len(self._released) > REMEMBERED:
             del self._released[next(iter(self._released))]
@@ -229,8 +225,11 @@ class Sessions:
             gone.set()
 
     def _detached(self, cdp_session: str) -> None:
-        session = self._by_cdp.get(cdp_session)
-        if session is not None:
+        channel = self._by_cdp.get(cdp_session)
+        if channel is not None and channel.handle is not None:
+            channel.session.child_detached(cdp_session)
+        elif channel is not None:
+            session = channel.session
             connection, target_id = session.connection, session.target_id
             self._drop(session, session_closed("ended because Chromium dropped it"), target_gone())
             self._browser.close_target(connection, target_id)
@@ -241,19 +240,19 @@ class Sessions:
             session.add_event("Host.popupRefused", msgspec.json.encode({"url": url[:2048], "reason": "not built yet"}))
 
     def _held(self, cdp_session: str, seconds: float) -> None:
-        session = self._by_cdp.get(cdp_session)
-        if session is not None:
-            session.hold(seconds)
+        channel = self._by_cdp.get(cdp_session)
+        if channel is not None:
+            channel.session.hold(seconds)
 
     def _oversize_event(self, cdp_session: str, method: str, size_bytes: int) -> None:
-        session = self._by_cdp.get(cdp_session)
-        if session is not None and cdp_session == session.app:
-            session.lose_event(method, size_bytes)
+        channel = self._by_cdp.get(cdp_session)
+        if channel is not None and cdp_session == channel.app:
+            channel.session.lose_event(method, size_bytes)
 
     def _title(self, target_id: str, title: str) -> None:
         session = self._by_target.get(target_id)
         if session is not None:
-            session.facts.title = title
+            session.page.facts.title = title
 
     def _hopeless(self, session: Session, why: str) -> None:
         words = {"deaf": "was closed because its tab did not answer any more"}

@@ -8,7 +8,8 @@ from typing import Annotated, Any
 import msgspec
 from pydantic import Field
 
-from capsdk.errors import CapError, InvalidArgumentError, OwnershipError, error
+from capsdk.errors import CapError, InvalidArgumentError, error
+from host.browser.channel import Channel
 from host.browser.session import Session, Waiter
 from host.core.capture import Capture, parse_capture
 from host.core.jsonscan import deeper_than
@@ -135,18 +136,17 @@ class _Params(msgspec.Struct):
 _PARAMS = msgspec.json.Decoder(_Params)
 
 
-def judge_cdp(call: Call) -> bytes:
-    """The limits and the method policy; gives the parameters that may go on."""
+def judge_cdp(call: Call) -> tuple[Channel, bytes]:
+    """The frame, the limits and the method policy; gives where to send, and the parameters that may go on."""
     args: CdpArgs = call.args
-    if args.targetSessionId is not None:
-        raise OwnershipError(
-            "SESSION_NOT_OWNED", "this session has no frame with that handle; leave targetSessionId out"
-        )
+    session = call.session
+    assert isinstance(session, Session)
+    channel = session.channel(args.targetSessionId)
     params, raw = checked_params(call)
     ruling = judge_method(args.method, params, services(call).rules, Surroundings(call.caller.urls))
     if not ruling.allowed:
         raise error(ruling.code, ruling.reason, hint=ruling.hint, method=args.method[:128])
-    return raw if ruling.params is None else ruling.params
+    return channel, raw if ruling.params is None else ruling.params
 
 
 def send_cdp(call: Call) -> None:
@@ -160,7 +160,8 @@ def send_cdp(call: Call) -> None:
     def done(result: bytes | None, problem: CapError | None) -> None:
         call.complete(None if result is None else b'{"result":%b}' % result, problem)
 
-    command = session.send(args.method, call.prepared, done, timeout_s=timeout_s)
+    channel, params = call.prepared
+    command = session.send(channel, args.method, params, done, timeout_s=timeout_s)
     if command is not None:
         call.on_end = command.cancel
 
