@@ -8,7 +8,7 @@ import os
 import secrets
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -32,8 +32,10 @@ from host.core.urls import UrlRules, places
 from host.dispatch.dispatcher import now_ms
 from host.doctor import examine
 from host.frontends.cli import RunRequest, StdioRequest
+from host.frontends.owner_client import remote_run, remote_stdio
 from host.frontends.script_door import Program, run_program
 from host.frontends.stdio import serve_stdio
+from host.joining import joined
 from host.sandbox.appfolder import AppFolder, load_app
 from host.sandbox.fixture import FixtureSite
 from host.sandbox.launcher import SandboxConfig, Worker, launch
@@ -79,30 +81,49 @@ class Commands:
         return self._given or load_settings()
 
     async def stdio(self, request: StdioRequest) -> None:
-        """Serve one caller on standard input and output."""
+        """Serve one caller on standard input and output: in a host of its own, or in the one of the profile."""
         settings = self.settings
-        kind = Kind(request.kind)
-        caller = Caller(
-            app=request.app,
-            revision="-",
-            kind=kind,
-            run=request.run or secrets.token_hex(8),
-            subject=subject_for(kind, request.app),
-            granted=parse_grants(request.grants),
-            urls=UrlRules(places(request.loopback)),
-        )
-        async with open_host(settings, ephemeral=request.ephemeral) as host:
-            note_owner_words(host, caller, request.grants, request.loopback)
-            await serve_stdio(host.dispatcher, caller, settings.limits)
+        caller_of(request)  # words that cannot be used are refused before anything is started
+        if not request.ephemeral:
+            async with joined(places_of(settings)) as link:
+                await remote_stdio(link, words_of(request))
+            return
+        async with open_host(settings, ephemeral=True) as host:
+            await serve_stdio(host.dispatcher, attached_caller(host, request), settings.limits)
 
     async def run(self, request: RunRequest, tell: Tell) -> dict[str, Any]:
-        """One run of an app folder on a host of its own; the envelope of `--json`, for a success as for a failure."""
-        async with contextlib.AsyncExitStack() as stack:
+        """One run, in a host of its own or in the one of the profile.
 
-            async def host() -> Host:
-                return await stack.enter_async_context(open_host(self.settings, ephemeral=request.ephemeral))
+        The result is the envelope of `--json`, for a success as for a failure.
+        """
+        settings = self.settings
+        if request.ephemeral:
+            async with contextlib.AsyncExitStack() as stack:
 
-            return await run_on(host, request, tell)
+                async def host() -> Host:
+                    return await stack.enter_async_context(open_host(settings, ephemeral=True))
+
+                return await run_on(host, request, tell)
+        try:
+            async with joined(places_of(settings)) as link:
+                return await remote_run(link, words_of(with_real_paths(request)), tell)
+        except SettingsError:
+            raise
+        except CapError as problem:
+            record = RunRecord("", request.app, "-", now_ms())
+            return {"ok": False, "error": problem.to_wire(), "run": record.public()}
+
+    async def call(self, entry: str, args: dict[str, Any]) -> dict[str, Any]:
+        """One call as the owner, in the host of the profile; its result. Raises CapError."""
+        async with joined(places_of(self.settings)) as link:
+            result: dict[str, Any] = await link.ask(entry, args)
+            return result
+
+    async def serve(self) -> None:
+        """The host as a daemon, until it is told to end."""
+        from host.daemon import serve
+
+        await serve(self.settings, lasts=True, ready=lambda: None)
 
     async def grants_list(self) -> list[dict[str, Any]]:
         """All stored grants, sorted."""
@@ -153,6 +174,44 @@ class Commands:
             yield store
         finally:
             store.close()
+
+
+def caller_of(request: StdioRequest) -> Caller:
+    """The caller that `capsdk stdio`'s words make. Raises InvalidArgumentError BAD_ARGUMENTS."""
+    try:
+        kind = Kind(request.kind)
+    except ValueError:
+        raise InvalidArgumentError("BAD_ARGUMENTS", f"{request.kind[:40]!r} is no kind of caller") from None
+    return Caller(
+        app=request.app,
+        revision="-",
+        kind=kind,
+        run=request.run or secrets.token_hex(8),
+        subject=subject_for(kind, request.app),
+        granted=parse_grants(request.grants),
+        urls=UrlRules(places(request.loopback)),
+    )
+
+
+def attached_caller(host: Host, request: StdioRequest) -> Caller:
+    """The same, its owner's words written down. Raises InvalidArgumentError BAD_ARGUMENTS."""
+    caller = caller_of(request)
+    note_owner_words(host, caller, request.grants, request.loopback)
+    return caller
+
+
+def words_of(request: RunRequest | StdioRequest) -> dict[str, Any]:
+    """A request as the words of a joining command."""
+    return {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(request).items()}
+
+
+def with_real_paths(request: RunRequest) -> RunRequest:
+    """What a host in another folder can follow: the app's folder in full, the input's file read."""
+    app = os.path.realpath(request.app) if os.path.isdir(request.app) else request.app
+    given = request.input
+    if given is not None and given.startswith("@"):
+        given = json.dumps(read_input(given))
+    return replace(request, app=app, input=given)
 
 
 async def run_on(open_it: Callable[[], Awaitable[Host]], request: RunRequest, tell: Tell) -> dict[str, Any]:

@@ -22,6 +22,7 @@ log = logging.getLogger("capsdk.browser")
 PAGES_ONLY = [{"type": "page"}, {"exclude": True}]
 CLOSE_GRACE_S = 1.0
 SETUP_TIMEOUT_S = 10.0
+POPUP_GRACE_S = 0.5
 
 
 class Browser:
@@ -42,6 +43,7 @@ class Browser:
         self._creating = 0
         self._fresh: dict[str, str] = {}
         self._ours: set[str] = set()
+        self._turned_away: set[str] = set()
         self._arrived = asyncio.Condition()
         self._disposing = False
         self.on_gone: Callable[[], None] = lambda: None
@@ -80,6 +82,7 @@ class Browser:
             self._profile = await self._make_profile()
         self._fresh.clear()
         self._ours.clear()
+        self._turned_away.clear()
         chromium = await launch(self._config, self._profile)
         connection = chromium.connection
         connection.on_event = self._event
@@ -166,7 +169,11 @@ class Browser:
         if method == "Target.attachedToTarget":
             self._attached(loads(bytes(raw)))
         elif method == "Target.detachedFromTarget":
-            self.on_detached(loads(bytes(raw))["sessionId"])
+            cdp_session = loads(bytes(raw))["sessionId"]
+            if cdp_session in self._turned_away and self._chromium is not None:
+                self._turned_away.discard(cdp_session)
+                self._chromium.connection.sinks.pop(cdp_session, None)
+            self.on_detached(cdp_session)
         elif method == "Target.targetDestroyed":
             target_id = loads(bytes(raw))["targetId"]
             self._ours.discard(target_id)
@@ -195,11 +202,30 @@ class Browser:
             self._arrived.notify_all()
 
     def _refuse(self, connection: Connection, session: str, info: dict[str, Any]) -> None:
-        # Closing a popup while it waits hangs its opener for ever; paused at its first request, it may be closed.
+        """Close a popup before it has sent a request.
+
+        Closed while it waits it would hang its opener for ever (facts/cdp.md 3); closed with a request held by Fetch,
+        the end of that CDP session lets the request go. So it is resumed, its request fails, then it is closed.
+        """
+        held: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+
+        def hear(method: str, params: msgspec.Raw) -> None:
+            if method == "Fetch.requestPaused":
+                paused = loads(bytes(params))
+                answer = {"requestId": paused["requestId"], "errorReason": "Aborted"}
+                failed = connection.start("Fetch.failRequest", answer, session)
+                failed.add_done_callback(lambda _: held.done() or held.set_result(paused["request"]["url"]))
+
+        self._turned_away.add(session)
+        connection.sinks[session] = hear
         connection.start("Fetch.enable", {}, session)
         connection.start("Runtime.runIfWaitingForDebugger", {}, session)
+        self._spawn(self._close_refused(connection, info, held))
+
+    async def _close_refused(self, connection: Connection, info: dict[str, Any], held: asyncio.Future[str]) -> None:
+        done, _ = await asyncio.wait((held,), timeout=POPUP_GRACE_S)  # a blank popup has no request to wait for
         self.close_target(connection, info["targetId"])
-        self.on_popup_refused(info.get("openerId", ""), info.get("url", ""))
+        self.on_popup_refused(info.get("openerId", ""), held.result() if done else info.get("url", ""))
 
     def _refuse_leftovers(self, connection: Connection) -> None:
         if self._creating == 0:
@@ -223,6 +249,8 @@ class Browser:
         if self._starting is not None and not self._starting.done():
             self._starting.cancel()
             await asyncio.gather(self._starting, return_exceptions=True)
+        if self._profile is not None:
+            self._profile.closing()
         if self._chromium is not None:
             grace_s = 0.0 if self._profile is not None and self._profile.temporary else CLOSE_GRACE_S
             await self._chromium.close(grace_s=grace_s)

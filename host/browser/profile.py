@@ -56,6 +56,11 @@ class Profile:
             for path in (self.path, folder, target):
                 os.chown(path, self.uid, self.uid)
 
+    def closing(self) -> None:
+        """Tell who waits for the lock that it will be free soon."""
+        if self.lock_fd is not None and self.lock_fd >= 0:
+            _write_owner(self.lock_fd, closing=True)
+
     def release(self) -> None:
         """Give the folder back; a temporary one is removed. Releasing twice is fine."""
         if self.temporary:
@@ -81,7 +86,7 @@ async def owner_profile(path: Path, uid: int | None) -> Profile:
     """
     try:
         path.parent.mkdir(mode=0o711 if uid is not None else 0o700, parents=True, exist_ok=True)
-        path.mkdir(mode=0o700, exist_ok=True)
+        path.mkdir(mode=0o700, exist_ok=True)  # noqa: ASYNC240 - a local folder, before anything runs
         low = os.open(path.parent / f"{path.name}.{LOCK_NAME}", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         fd = fcntl.fcntl(low, fcntl.F_DUPFD_CLOEXEC, 100)  # clear of the numbers that the keeper uses
         os.close(low)
@@ -93,8 +98,7 @@ async def owner_profile(path: Path, uid: int | None) -> Profile:
     try:
         await _lock(fd, path)
         _refuse_living_chromium(path)
-        os.ftruncate(fd, 0)
-        os.pwrite(fd, json.dumps({"pid": os.getpid(), "host": socket.gethostname()}).encode(), 0)
+        _write_owner(fd, closing=False)
     except BaseException:
         os.close(fd)
         raise
@@ -112,17 +116,24 @@ async def _lock(fd: int, path: Path) -> None:
                 raise UnavailableError(
                     "PROFILE_LOCKED", f"the lock of {path} cannot be taken: {problem.strerror}; use a local folder"
                 ) from None
-        owner = _owner(fd)
-        if owner is None or _alive(owner) or asyncio.get_running_loop().time() > deadline:
+        owner, closing = _owner(fd)
+        if owner is None or (_alive(owner) and not closing) or asyncio.get_running_loop().time() > deadline:
             raise _locked(path, f"another host (pid {owner or 'unknown'})", owner)
         await asyncio.sleep(0.05)  # the dead host's Chromium is still going
 
 
-def _owner(fd: int) -> int | None:
+def _write_owner(fd: int, *, closing: bool) -> None:
+    os.ftruncate(fd, 0)
+    os.pwrite(fd, json.dumps({"pid": os.getpid(), "host": socket.gethostname(), "closing": closing}).encode(), 0)
+
+
+def _owner(fd: int) -> tuple[int | None, bool]:
+    """Whose lock it is, and whether it will be free soon."""
     try:
-        return int(json.loads(os.pread(fd, 4096, 0))["pid"])
-    except (ValueError, KeyError, TypeError):
-        return None
+        said = json.loads(os.pread(fd, 4096, 0))
+        return int(said["pid"]), said.get("closing") is True
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return None, False
 
 
 def _alive(pid: int) -> bool:

@@ -84,7 +84,8 @@ class Dispatcher:
         """A connection or run is over: its calls end and what it held is released."""
         for call in [call for call in self._live.values() if call.caller is caller]:
             self.cancel(call, "the caller left")
-        await self.on_caller_end(caller)
+        if caller.kind is not Kind.OWNER:  # the owner's sessions last between commands, and expire
+            await self.on_caller_end(caller)
 
     def level_of(self, caller: Caller, capability: str) -> Decision:
         """What the caller may do with a capability right now."""

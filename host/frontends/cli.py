@@ -6,6 +6,7 @@ import asyncio
 import json
 import signal
 import sys
+import time
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
@@ -51,6 +52,10 @@ class Backend(Protocol):
     async def stdio(self, request: StdioRequest) -> None: ...
 
     async def run(self, request: RunRequest, tell: Callable[[str, dict[str, Any]], None]) -> dict[str, Any]: ...
+
+    async def call(self, entry: str, args: dict[str, Any]) -> dict[str, Any]: ...
+
+    async def serve(self) -> None: ...
 
     async def grants_list(self) -> list[dict[str, Any]]: ...
 
@@ -202,6 +207,39 @@ def exit_code(envelope: dict[str, Any], *, quiet: bool) -> int:
         if trace:
             click.echo(trace, err=True)
     return problem.exit_code
+
+
+@cli.command(context_settings=HELP)
+@click.argument("entry")
+@click.argument("args", required=False, default="{}", metavar="[JSON]")
+@click.option("--timing", is_flag=True, help="Say on standard error how long it took.")
+@click.pass_obj
+def call(backend: Backend, entry: str, args: str, timing: bool) -> None:
+    """One call as the owner; sessions it opens stay for later calls, until 120 s pass without one.
+
+    \b
+    capsdk call browser.openSession '{"url": "https://example.com/"}'
+    capsdk call host.info
+    """
+    try:
+        given = json.loads(args)
+    except ValueError as problem:
+        raise click.UsageError(f"the arguments are not JSON: {problem}") from None
+    if not isinstance(given, dict):
+        raise click.UsageError("the arguments are a JSON object")
+    began = time.perf_counter()
+    result = run_command(backend.call(entry, given))
+    if timing:
+        click.echo(f"{(time.perf_counter() - began) * 1000:.1f} ms, with finding or starting the host", err=True)
+    click.echo(json.dumps(result, ensure_ascii=False))
+
+
+@cli.command(context_settings=HELP)
+@click.pass_obj
+def serve(backend: Backend) -> None:
+    """Be the host of the profile until told to end (Ctrl-C): other commands join it."""
+    click.echo("capsdk: serving; end it with Ctrl-C", err=True)
+    run_command(backend.serve())
 
 
 @cli.group(context_settings=HELP)

@@ -1,0 +1,209 @@
+"""The owner's Unix socket: commands of the same user join the one host of a profile through it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import struct
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from capsdk.errors import CapError, InvalidArgumentError
+from capsdk.wire import LineSplitter, TooLong
+from host.core.grants import Caller, Kind
+from host.core.limits import Limits
+from host.core.wire import Cancel, Request, dumps, error_line, notice_line, ok_line, read_line
+from host.dispatch.dispatcher import Dispatcher, internal
+from host.frontends.script_door import interrupted
+from host.frontends.wire_connection import WireConnection
+
+SETTLE_S = 5.0
+ATTACH, RUN = "host.attach", "host.run"
+OWNER = Caller("owner", "-", Kind.OWNER, "owner", "owner")
+
+Tell = Callable[[str, dict[str, Any]], None]
+
+
+class OwnerServer:
+    """What every connection of the socket shares.
+
+    `attach(args)` makes the caller that a joining command speaks for; `run(args, tell)` does one whole run. Both raise
+    CapError. A connection whose first line is neither is the owner's own.
+    """
+
+    def __init__(
+        self,
+        dispatcher: Dispatcher,
+        limits: Limits,
+        attach: Callable[[dict[str, Any]], Caller],
+        run: Callable[[dict[str, Any], Tell], Awaitable[dict[str, Any]]],
+    ) -> None:
+        self.dispatcher = dispatcher
+        self.limits = limits
+        self.attach = attach
+        self.run = run
+        self.doors: set[OwnerDoor] = set()
+        self.served = 0
+        self.changed = asyncio.Event()
+
+    async def close(self) -> None:
+        """End every connection. Closing twice is fine."""
+        await asyncio.gather(*(door.close() for door in list(self.doors)))
+
+
+class OwnerDoor(asyncio.Protocol):
+    """One connection."""
+
+    def __init__(self, server: OwnerServer) -> None:
+        self._server = server
+        self._transport: asyncio.Transport | None = None
+        self._first = LineSplitter(server.limits.line_bytes)
+        self._wire: WireConnection | None = None
+        self._run: asyncio.Task[None] | None = None
+        self._ending: asyncio.Task[None] | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        if peer_uid(transport.get_extra_info("socket")) != os.geteuid():
+            transport.abort()
+            return
+        self._server.doors.add(self)
+        self._server.served += 1
+
+    def data_received(self, data: bytes) -> None:
+        if self._wire is not None:
+            self._wire.feed(data)
+        elif self._run is not None:
+            if any(isinstance(line, bytes) and isinstance(read_line(line), Cancel) for line in self._first.feed(data)):
+                self._run.cancel()  # the script hears of it, and has its time
+        else:
+            newline = data.find(b"\n") + 1 or len(data)
+            lines = self._first.feed(data[:newline])
+            if lines:
+                self._begin(lines[0], data[newline:])
+
+    def _begin(self, line: bytes | TooLong, rest: bytes) -> None:
+        request = read_line(line) if isinstance(line, bytes) else None
+        try:
+            if isinstance(request, Request) and request.method == RUN:
+                self._run = asyncio.get_running_loop().create_task(self._do_run(request))
+                return
+            if isinstance(request, Request) and request.method == ATTACH:
+                caller = self._server.attach(request.args)
+                self._wire = self._wire_for(caller)
+                self._write(ok_line(request.id, dumps({"pid": os.getpid(), "run": caller.run})))
+            else:
+                self._wire = self._wire_for(OWNER)
+                rest = (line if isinstance(line, bytes) else b"") + b"\n" + rest
+        except CapError as problem:
+            self._write(error_line(request.id if isinstance(request, Request) else None, problem))
+            self._end_soon()
+            return
+        self._wire.feed(rest)
+
+    def _wire_for(self, caller: Caller) -> WireConnection:
+        server = self._server
+        return WireConnection(server.dispatcher, caller, self._write, server.limits)
+
+    async def _do_run(self, request: Request) -> None:
+        def tell(kind: str, data: dict[str, Any]) -> None:
+            self._write(notice_line(kind, data))
+
+        try:
+            envelope = await self._server.run(request.args, tell)
+            self._write(ok_line(request.id, dumps(envelope)))
+        except CapError as problem:
+            self._write(error_line(request.id, problem))
+        except Exception as problem:
+            self._write(error_line(request.id, internal(problem)))
+        except asyncio.CancelledError:
+            self._write(error_line(request.id, interrupted()))
+            raise
+        finally:
+            if self._transport is not None:
+                self._transport.close()
+
+    def eof_received(self) -> bool:
+        if self._run is None:
+            self._end_soon()
+        return True  # answers under way still go out
+
+    def _end_soon(self) -> None:
+        if self._ending is None:
+            self._ending = asyncio.get_running_loop().create_task(self._settle_and_close())
+
+    async def _settle_and_close(self) -> None:
+        if self._wire is not None:
+            self._wire.feed_rest()
+            await self._wire.settle(SETTLE_S)
+            await self._wire.end()
+        if self._transport is not None:
+            self._transport.close()
+
+    def pause_writing(self) -> None:
+        """A client that does not read its answers is not read from either."""
+        if self._transport is not None:
+            self._transport.pause_reading()
+
+    def resume_writing(self) -> None:
+        if self._transport is not None and not self._transport.is_closing():
+            self._transport.resume_reading()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if self._run is not None:
+            # The command died: nobody waits for the script to clear up. The second one ends its time for that.
+            self._run.cancel()
+            asyncio.get_running_loop().call_later(0.05, self._run.cancel)
+        if self in self._server.doors and self._ending is None:
+            self._ending = asyncio.get_running_loop().create_task(self._finish())
+        elif self._ending is not None:
+            self._ending.add_done_callback(lambda task: self._gone())
+        else:
+            self._gone()
+
+    async def _finish(self) -> None:
+        try:
+            if self._wire is not None:
+                await self._wire.end()
+            if self._run is not None:
+                await asyncio.gather(self._run, return_exceptions=True)
+        finally:
+            self._gone()
+
+    def _gone(self) -> None:
+        self._server.doors.discard(self)
+        self._server.changed.set()
+
+    def _write(self, line: bytes) -> None:
+        if self._transport is not None and not self._transport.is_closing():
+            self._transport.write(line)
+
+    async def close(self) -> None:
+        """End the connection and what runs in it. Closing twice is fine."""
+        if self._run is not None:
+            self._run.cancel()
+            await asyncio.gather(self._run, return_exceptions=True)
+        if self._wire is not None:
+            await self._wire.end()
+        if self._transport is not None:
+            self._transport.close()
+
+
+def peer_uid(sock: Any) -> int:
+    """The uid of who connected, as the kernel knows it (SO_PEERCRED, unix(7)); -1 when it does not."""
+    try:
+        raw = sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+    except OSError:
+        return -1
+    uid: int = struct.unpack("3i", raw)[1]
+    return uid
+
+
+def text_list(args: dict[str, Any], name: str) -> tuple[str, ...]:
+    """A list of texts among a joining command's words. Raises InvalidArgumentError BAD_ARGUMENTS."""
+    value = args.get(name, [])
+    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+        raise InvalidArgumentError("BAD_ARGUMENTS", f"{name} is a list of texts; start the command anew")
+    return tuple(value)
