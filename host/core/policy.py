@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib.resources import files
-from typing import Any
 
-from host.core.urls import UrlRules, judge_url
-from host.core.wire import dumps
-
-Params = dict[str, Any]
-EVALUATE_TIMEOUT_MS = 20_000
-MIB = 1024 * 1024
+from host.core.conditions import CONDITIONS, Params, Ruling, Surroundings, judge_condition
 
 
 class Verdict(StrEnum):
@@ -33,77 +27,6 @@ class MethodRule:
     category: str
     rule: str
     reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Ruling:
-    """What to do with one command. `params` is set when the caller's own bytes must not go on as they are."""
-
-    allowed: bool
-    reason: str
-    params: bytes | None = None
-    code: str = "BROWSER_POLICY_DENIED"
-    hint: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Surroundings:
-    """What a conditional rule may look at besides the parameters."""
-
-    urls: UrlRules
-
-
-Condition = Callable[[Params, Surroundings], Ruling]
-
-
-def check_navigate(params: Params, around: Surroundings) -> Ruling:
-    """Page.navigate: the URL rule, whatever `frameId` is; `transitionType` is dropped."""
-    url = params.get("url")
-    if not isinstance(url, str):
-        return Ruling(False, "Page.navigate needs `url`, a string")
-    decision = judge_url(url, around.urls)
-    if not decision.allowed:
-        return Ruling(False, decision.reason, code=decision.code)
-    return Ruling(True, "url_rule", dumps({key: value for key, value in params.items() if key != "transitionType"}))
-
-
-def clamp_evaluate(params: Params, around: Surroundings) -> Ruling:
-    """Runtime.evaluate: `timeout` is at most 20,000 ms and added when absent, so that a loop ends."""
-    timeout_ms = params.get("timeout", EVALUATE_TIMEOUT_MS)
-    if isinstance(timeout_ms, bool) or not isinstance(timeout_ms, int | float):
-        return Ruling(False, "Runtime.evaluate: `timeout` is a number of milliseconds")
-    return Ruling(True, "timeout_clamped", dumps({**params, "timeout": _clamp(timeout_ms, 1, EVALUATE_TIMEOUT_MS)}))
-
-
-NETWORK_CLAMPS = (
-    ("maxPostDataSize", 16 * 1024),
-    ("maxResourceBufferSize", 8 * MIB),
-    ("maxTotalBufferSize", 32 * MIB),
-)
-
-
-def clamp_network(params: Params, around: Surroundings) -> Ruling:
-    """Network.enable: buffers are bounded (added when absent) and direct sockets are not reported."""
-    if params.get("reportDirectSocketTraffic", False) is not False:
-        return Ruling(False, "Network.enable: `reportDirectSocketTraffic` must be absent or false")
-    clamped = dict(params)
-    for name, most in NETWORK_CLAMPS:
-        value = params.get(name, most)
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            return Ruling(False, f"Network.enable: `{name}` is a number of bytes")
-        clamped[name] = _clamp(value, 0, most)
-    return Ruling(True, "buffers_clamped", dumps(clamped))
-
-
-def _clamp(value: float, least: int, most: int) -> int:
-    return int(min(max(value, least), most))
-
-
-CONDITIONS: Mapping[str, Condition] = {
-    "Network.enable": clamp_network,
-    "Page.navigate": check_navigate,
-    "Runtime.evaluate": clamp_evaluate,
-}
 
 
 def load_rules() -> dict[str, MethodRule]:
@@ -135,12 +58,13 @@ def judge_method(method: str, params: Params, rules: Mapping[str, MethodRule], a
         return _FORWARD
     if rule.verdict is Verdict.DENY:
         return Ruling(False, f"{method} is refused ({rule.category}): {rule.reason}", hint=HINTS.get(rule.category))
-    condition = CONDITIONS.get(method)
-    if condition is None:
-        return Ruling(False, f"{method} is refused for now: its rule ({rule.rule}) is not built yet")
-    return condition(params, around)
+    if method not in CONDITIONS:
+        return Ruling(False, f"{method} is refused: its rule ({rule.rule}) is not built")
+    return judge_condition(method, params, around)
 
 
 HINTS: Mapping[str, str] = {
     "capture": "Pictures of a page go only through the screenshot entry, where they are checked.",
 }
+
+__all__ = ["CONDITIONS", "MethodRule", "Ruling", "Surroundings", "Verdict", "judge_method", "load_rules", "parse_rules"]

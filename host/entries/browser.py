@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Annotated, Any
+from collections.abc import Coroutine
+from typing import Annotated, Any, NamedTuple
 
 import msgspec
 from pydantic import Field
@@ -14,7 +15,7 @@ from host.browser.session import Session, Waiter
 from host.core.capture import Capture, parse_capture
 from host.core.jsonscan import deeper_than
 from host.core.limits import Limits
-from host.core.policy import Surroundings, judge_method
+from host.core.policy import Ruling, Surroundings, judge_method
 from host.core.ring import Page
 from host.core.urls import judge_url
 from host.core.wire import raw_member
@@ -136,34 +137,54 @@ class _Params(msgspec.Struct):
 _PARAMS = msgspec.json.Decoder(_Params)
 
 
-def judge_cdp(call: Call) -> tuple[Channel, bytes]:
-    """The frame, the limits and the method policy; gives where to send, and the parameters that may go on."""
+class Judged(NamedTuple):
+    """Where a command goes and with which parameters, or the answer that the host gives itself."""
+
+    channel: Channel
+    params: bytes
+    ruling: Ruling
+
+
+def judge_cdp(call: Call) -> Judged:
+    """The frame, the limits and the method policy, before anything is sent."""
     args: CdpArgs = call.args
     session = call.session
     assert isinstance(session, Session)
     channel = session.channel(args.targetSessionId)
     params, raw = checked_params(call)
-    ruling = judge_method(args.method, params, services(call).rules, Surroundings(call.caller.urls))
+    around = Surroundings(call.caller.urls, session.page.facts.url, session.frame_urls)
+    ruling = judge_method(args.method, params, services(call).rules, around)
     if not ruling.allowed:
         raise error(ruling.code, ruling.reason, hint=ruling.hint, method=args.method[:128])
-    return channel, raw if ruling.params is None else ruling.params
+    return Judged(channel, raw if ruling.params is None else ruling.params, ruling)
 
 
-def send_cdp(call: Call) -> None:
+def send_cdp(call: Call) -> Coroutine[Any, Any, bytes] | None:
     """Forward one judged command; the reply is written from Chromium's read callback."""
     args: CdpArgs = call.args
     session = call.session
     assert isinstance(session, Session)
+    judged: Judged = call.prepared
+    if judged.ruling.answer is not None:
+        return answer_cdp(call, session, judged.ruling)
     limit_s = services(call).limits.command_timeout_s
     timeout_s = limit_s if args.timeoutMs is None else min(limit_s, args.timeoutMs / 1000)
 
     def done(result: bytes | None, problem: CapError | None) -> None:
         call.complete(None if result is None else b'{"result":%b}' % result, problem)
 
-    channel, params = call.prepared
-    command = session.send(channel, args.method, params, done, timeout_s=timeout_s)
+    command = session.send(judged.channel, args.method, judged.params, done, timeout_s=timeout_s)
     if command is not None:
+        session.raw_touched = True
         call.on_end = command.cancel
+    return None
+
+
+async def answer_cdp(call: Call, session: Session, ruling: Ruling) -> bytes:
+    """A command that Chromium never sees."""
+    if ruling.closes:
+        await services(call).sessions.close(session)
+    return b'{"result":%b}' % (ruling.answer or b"{}")
 
 
 def checked_params(call: Call) -> tuple[dict[str, Any], bytes]:
