@@ -43,7 +43,7 @@ class PipeTransport(asyncio.Protocol):
         self._closed = True
         if self._reader is not None:
             self._reader.close()
-        if self._writer is not None:
+        if self._writer is not None and not self._writer.is_closing():
             self._writer.abort()
         if self.connection is not None:
             self.connection.lost()

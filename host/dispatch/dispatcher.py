@@ -190,6 +190,7 @@ class Dispatcher:
         work = entry.handler(call)
         if work is not None:
             call.task = self._spawn(self._run(call, work))
+            call.task.add_done_callback(lambda _: work.close())  # a task that is cancelled at once never awaits it
 
     async def _run(self, call: Call, work: Coroutine[Any, Any, bytes]) -> None:
         try:

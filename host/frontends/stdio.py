@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import os
 import select
+import socket
 import stat
 import threading
 from collections.abc import Callable, Coroutine
@@ -111,7 +112,7 @@ class Input(asyncio.Protocol):
             self._transport.close()
 
 
-class Output(asyncio.BaseProtocol):
+class Output(asyncio.Protocol):
     """Lines out, in order. Pipes and sockets by the loop; files and terminals, which do not block long, directly."""
 
     def __init__(self, fd: int) -> None:
@@ -126,12 +127,20 @@ class Output(asyncio.BaseProtocol):
     async def open(cls, fd: int) -> Output:
         """Make a descriptor ready to be written to."""
         self = cls(fd)
-        mode = os.fstat(fd).st_mode
-        if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode):
-            loop = asyncio.get_running_loop()
+        mode, loop = os.fstat(fd).st_mode, asyncio.get_running_loop()
+        if stat.S_ISSOCK(mode):
+            # As a pipe it would be closed by the first byte that comes in: it may be standard input, too.
+            self._transport, _ = await loop.create_connection(lambda: self, sock=socket.socket(fileno=os.dup(fd)))
+        elif stat.S_ISFIFO(mode):
             self._transport, _ = await loop.connect_write_pipe(lambda: self, os.fdopen(os.dup(fd), "wb", 0))
+        if self._transport is not None:
             self._transport.set_write_buffer_limits(high=BUFFERED_BYTES)
         return self
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        if isinstance(transport, asyncio.Transport):
+            with contextlib.suppress(NotImplementedError):  # a pipe's transport says that it is one, and only writes
+                transport.pause_reading()
 
     def write(self, line: bytes) -> None:
         """Queue one line; after the reader is gone it is dropped."""
