@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from capsdk import errors
-from capsdk.capture import CaptureIncomplete, LoadFailed
 from capsdk.result import Result
+from capsdk.shortfall import CaptureIncomplete, LoadFailed, Shortfall, SignedOut
 from capsdk.signals import Aborted
 
-__all__ = ["Aborted", "CaptureIncomplete", "LoadFailed", "Result", "__version__", "errors"]
+__all__ = ["Aborted", "CaptureIncomplete", "LoadFailed", "Result", "Shortfall", "SignedOut", "__version__", "errors"]
 
 __version__ = "0.1.0"

@@ -6,28 +6,51 @@ import asyncio
 import base64
 import contextlib
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Mapping, Sequence
+from collections.abc import AsyncIterator, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from capsdk import errors
+from capsdk import errors, page, signin
 from capsdk.cap import Caller
-from capsdk.capture import NETWORK_METHODS, CaptureIncomplete, Exchange, Exchanges, Wanted
+from capsdk.capture import NETWORK_METHODS, Exchange, Exchanges, Wanted, shortfall_of
+from capsdk.cdp import Cdp
+from capsdk.shortfall import (
+    BodyMissing,
+    CaptureIncomplete,
+    LoadFailed,
+    NotSeen,
+    PageThrew,
+    Redirected,
+    Shortfall,
+    SignedOut,
+    WrongStatus,
+    WrongType,
+)
 from capsdk.signals import Signal
 
 MAX_WAIT_MS = 20_000
 """The longest poll that `browser.events` takes."""
 
+LOOK_EVERY_S = 3.0
+"""How long a tab may be quiet, while a response is waited for, before its page is looked at for a sign-in."""
+
+SECOND_TRY_S = 1.0
+"""A page that was answered otherwise than wanted, such as 401, has this long to ask again and be answered well."""
+
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """A response that the page itself asked for, with its body; header names are lower case."""
+    """A response that the page itself asked for, with its body; header names are lower case.
+
+    `page_url` is what the tab was opened with.
+    """
 
     url: str
     status: int
     mime_type: str
     headers: dict[str, str] = field(repr=False)
     body: bytes = field(repr=False)
+    page_url: str = ""
 
     @property
     def text(self) -> str:
@@ -35,8 +58,12 @@ class Response:
         return self.body.decode("utf-8", "replace")
 
     def json(self) -> Any:
-        """The body as JSON. Raises ValueError when it is not."""
-        return json.loads(self.body)
+        """The body as JSON. Raises WrongType (a ValueError) when it is not, SignedOut when it is a sign-in form."""
+        try:
+            return json.loads(self.body)
+        except (ValueError, RecursionError):
+            sign = signin.sign_of_body(self.url, self.mime_type, self.body)
+        raise _signed_out(self.page_url, sign) if sign else WrongType(self.url, self.mime_type)
 
 
 class Browser:
@@ -59,18 +86,29 @@ class Browser:
             args["capture"] = list(capture)
         opened = await self._cap.call("browser.openSession", args)
         try:
-            yield Tab(self._cap, self._signal, opened)
+            yield Tab(self._cap, self._signal, opened, url)
         finally:
             with contextlib.suppress(errors.CapError):  # the host closes what is left at the end of the run anyway
                 await self._cap.call("browser.closeSession", {"sessionId": opened["sessionId"]})
 
+    @contextlib.asynccontextmanager
+    async def page(self, url: str, capture: Sequence[str] | None = None) -> AsyncIterator[Tab]:
+        """As `session`, for a page that has to be there.
+
+        Raises LoadFailed, WrongStatus (400 and above), SignedOut (401, 403, or sent on to a sign-in page).
+        """
+        async with self.session(url, capture) as tab:
+            tab.check_navigation()
+            yield tab
+
 
 class Tab:
-    """One lent tab; `navigation` is `{url, status?, errorText?}` of the first page."""
+    """One lent tab; `navigation` is `{url, status?, errorText?}` of the first page, `asked_url` what it was sent to."""
 
-    def __init__(self, cap: Caller, signal: Signal, opened: Mapping[str, Any]) -> None:
+    def __init__(self, cap: Caller, signal: Signal, opened: Mapping[str, Any], asked_url: str = "") -> None:
         self.session_id: str = opened["sessionId"]
         self.navigation: dict[str, Any] = dict(opened.get("navigation") or {})
+        self.asked_url = asked_url or str(self.navigation.get("url", ""))
         self.cdp = Cdp(self.call)
         self._cap = cap
         self._signal = signal
@@ -126,18 +164,51 @@ class Tab:
     ) -> Response:
         """The next response from exactly this origin and path, once it has finished loading, with its body.
 
-        It may have come before this call; several are handed out one after the other, each once. Raises LoadFailed
-        (Chromium's errorText), CaptureIncomplete (events were lost), `errors.TimeoutError` naming what was and was not
-        seen, `Aborted`, ValueError for an origin with a path.
+        It may have come before this call; several are handed out one after the other, each once. Raises a Shortfall:
+        LoadFailed (Chromium's errorText), WrongStatus or Redirected (unless the page soon asks again and is answered
+        well), CaptureIncomplete (events were lost), BodyMissing, NotSeen (a TimeoutError that names what was and was
+        not seen). Raises SignedOut when answer or page look like that, `Aborted`, ValueError for an origin with a path.
         """
         wanted = Wanted(origin, path, status, method)
         deadline = asyncio.get_running_loop().time() + timeout_s
         try:
-            async with asyncio.timeout_at(deadline):
-                exchange = await self._finished(wanted, deadline)
+            async with asyncio.timeout_at(deadline + 0.1):  # the inner deadline is the one that knows more
+                exchange = await self._finished(wanted, deadline, timeout_s)
         except TimeoutError:
-            raise self._not_seen(wanted, timeout_s) from None
+            raise await self._truth(self._why_not(wanted, timeout_s)) from None
+        except (LoadFailed, NotSeen, Redirected, WrongStatus) as short:
+            raise await self._truth(short) from None
         return await self._with_body(exchange)
+
+    async def evaluate(self, expression: str, *, timeout_ms: int | None = None) -> Any:
+        """The value of a JavaScript expression about the page, by value, promises awaited.
+
+        It runs in a world of its own: the document is the page's, but no variable or function is, so a page can not
+        forge the answer by redefining them. Raises PageThrew, or SignedOut when that is what the page looks like.
+        `tab.cdp.Runtime.evaluate` runs in the page's own world.
+        """
+        try:
+            return await page.evaluate(self.call, expression, timeout_ms=timeout_ms)
+        except PageThrew as short:
+            raise await self._truth(short) from None
+
+    async def signed_out(self) -> str | None:
+        """What about the page shows that its owner is signed out: a visible password field, or a sign-in address.
+
+        None when nothing does. Fields inside frames and shadow roots are not looked for.
+        """
+        return await page.look_for_sign_in(self.call, self.asked_url)
+
+    def check_navigation(self) -> None:
+        """Do nothing, or raise what is wrong with the first page, as `ctx.browser.page` says."""
+        url, status = str(self.navigation.get("url", "")), self.navigation.get("status")
+        if self.navigation.get("errorText"):
+            raise LoadFailed(self.asked_url, self.navigation["errorText"])
+        sign = signin.sign_of_status(url, status) or signin.sign_of_url(self.asked_url, url)
+        if sign:
+            raise _signed_out(self.asked_url, sign)
+        if status is not None and status >= 400:
+            raise WrongStatus(url, status)
 
     async def execute(self, command: Generator[dict[str, Any], dict[str, Any], Any]) -> Any:
         """Run a command generator as pycdp writes them: it yields `{method, params}`, is sent the result, returns."""
@@ -149,19 +220,35 @@ class Tab:
             except StopIteration as end:
                 return end.value
 
-    async def _finished(self, wanted: Wanted, deadline: float) -> Exchange:
+    async def _finished(self, wanted: Wanted, deadline: float, timeout_s: float) -> Exchange:
+        now = asyncio.get_running_loop().time
+        look_at = now() + LOOK_EVERY_S
+        otherwise = False
         while True:
             async with self._polling:  # one reader at a time; each looks again at what the one before it has read
                 exchange = self._exchanges.take(wanted)
                 if exchange is not None:
                     return exchange
-                left_ms = max(1, round((deadline - asyncio.get_running_loop().time()) * 1000))
-                try:
-                    events, after = await self._poll(self._after, left_ms, NETWORK_METHODS)
-                except CaptureIncomplete as lost:
-                    self._take_in(lost.events, lost.next)  # a later call goes on behind the gap
-                    raise
-                self._take_in(events, after)
+                if not otherwise and self._exchanges.other_answer(wanted) is not None:
+                    otherwise = True
+                    deadline = min(deadline, now() + SECOND_TRY_S)
+                if now() >= deadline:
+                    raise self._why_not(wanted, timeout_s)
+                quiet = not await self._read_network(min(deadline, look_at) - now())
+            if now() >= look_at:
+                look_at = now() + LOOK_EVERY_S
+                if quiet and (sign := await self.signed_out()):
+                    raise _signed_out(self.asked_url, sign)
+
+    async def _read_network(self, wait_s: float) -> int:
+        """Take in what comes within the time, at its first piece; how many events that were."""
+        try:
+            events, after = await self._poll(self._after, max(1, round(wait_s * 1000)), NETWORK_METHODS)
+        except CaptureIncomplete as lost:
+            self._take_in(lost.events, lost.next)  # a later call goes on behind the gap
+            raise
+        self._take_in(events, after)
+        return len(events)
 
     def _take_in(self, events: Sequence[Mapping[str, Any]], after: int) -> None:
         for event in events:
@@ -182,55 +269,43 @@ class Tab:
         return events, page["next"]
 
     async def _with_body(self, exchange: Exchange) -> Response:
-        reply = await self.call(
-            "Network.getResponseBody",
-            {"requestId": exchange.request_id},
-            target_session_id=exchange.target_session_id,
-        )
+        try:
+            reply = await self.call(
+                "Network.getResponseBody",
+                {"requestId": exchange.request_id},
+                target_session_id=exchange.target_session_id,
+            )
+        except (errors.PreconditionError, errors.ExhaustedError) as problem:
+            if problem.code not in ("CDP_ERROR", "RESULT_TOO_LARGE"):
+                raise
+            raise BodyMissing(exchange.url, problem.message) from problem
         text = str(reply.get("body", ""))
         body = base64.b64decode(text) if reply.get("base64Encoded") else text.encode("utf-8", "surrogatepass")
-        return Response(exchange.url, exchange.status or 0, exchange.mime_type, exchange.headers, body)
+        status, mime_type = exchange.status or 0, exchange.mime_type
+        return Response(exchange.url, status, mime_type, exchange.headers, body, self.asked_url)
 
-    def _not_seen(self, wanted: Wanted, timeout_s: float) -> errors.TimeoutError:
-        return errors.TimeoutError(
+    def _why_not(self, wanted: Wanted, timeout_s: float) -> Shortfall:
+        other = self._exchanges.other_answer(wanted)
+        if other is not None:
+            other.taken = True
+            return shortfall_of(other, wanted)
+        return NotSeen(
             "BROWSER_TIMEOUT",
             f"no finished response of {wanted} within {timeout_s:g} s: {self._exchanges.missing(wanted)}; "
             "check that the page really asks for it, or allow more time",
             forgotten=self._exchanges.forgotten,
         )
 
-
-Send = Callable[..., Awaitable[dict[str, Any]]]
-
-
-class Cdp:
-    """`tab.cdp.Domain.command(name=value, …)`: spelling only; every command goes through `Tab.call`."""
-
-    def __init__(self, send: Send) -> None:
-        self._send = send
-
-    def __getattr__(self, domain: str) -> Domain:
-        if domain.startswith("_"):
-            raise AttributeError(domain)
-        return Domain(self._send, domain)
+    async def _truth(self, short: Shortfall) -> Exception:
+        """`short`, or SignedOut when it, or what the page shows now, tells that."""
+        sign = None
+        if isinstance(short, WrongStatus):
+            sign = signin.sign_of_status(short.url, short.status)
+        elif isinstance(short, Redirected):
+            sign = signin.sign_of_url(short.url, short.location)
+        sign = sign or await self.signed_out()
+        return _signed_out(self.asked_url, sign) if sign else short
 
 
-class Domain:
-    """One domain of `tab.cdp`; `target_session_id` and `timeout_ms` are not CDP parameters but those of `Tab.call`."""
-
-    def __init__(self, send: Send, name: str) -> None:
-        self._send = send
-        self._name = name
-
-    def __getattr__(self, command: str) -> Send:
-        if command.startswith("_"):
-            raise AttributeError(command)
-
-        def run(
-            *, target_session_id: str | None = None, timeout_ms: int | None = None, **params: Any
-        ) -> Awaitable[dict[str, Any]]:
-            return self._send(
-                f"{self._name}.{command}", params, target_session_id=target_session_id, timeout_ms=timeout_ms
-            )
-
-        return run
+def _signed_out(page_url: str, sign: str) -> SignedOut:
+    return SignedOut(signin.place(page_url) or "URL", sign)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
+
+from capsdk.shortfall import LoadFailed, Redirected, Shortfall, WrongStatus
 
 NETWORK_METHODS = (
     "Network.loadingFailed",
@@ -16,31 +18,6 @@ NETWORK_METHODS = (
 
 MAX_REMEMBERED = 2000
 """Requests kept for later calls of `tab.response`; the oldest is forgotten first, and counted."""
-
-
-class CaptureIncomplete(Exception):
-    """Events were lost before they were read, so what is missing cannot be told from what never happened.
-
-    `dropped` says what, by method; `events` are the ones that this poll still had; `next` is where to read on.
-    """
-
-    def __init__(self, dropped: Mapping[str, Any], events: Sequence[Mapping[str, Any]] = (), next: int = 0) -> None:
-        names = ", ".join(sorted(dropped)) or "events"
-        super().__init__(
-            f'{names} were lost; open the session with a narrower capture=["Network.*"], or read events more often'
-        )
-        self.dropped = dict(dropped)
-        self.events = list(events)
-        self.next = next
-
-
-class LoadFailed(Exception):
-    """The request that was waited for failed in the browser; `error_text` has Chromium's word for it."""
-
-    def __init__(self, url: str, error_text: str) -> None:
-        super().__init__(f"{url} could not be loaded: {error_text}; check the address, or open the page again")
-        self.url = url
-        self.error_text = error_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +47,7 @@ class Exchange:
     request_id: str
     url: str = ""
     place: tuple[str, str] = ("", "")
+    left: dict[tuple[str, str], str] = field(default_factory=dict)
     method: str = ""
     status: int | None = None
     mime_type: str = ""
@@ -87,14 +65,32 @@ class Exchange:
 
     def is_at(self, wanted: Wanted) -> bool:
         """Whether it goes to the wanted place, whatever became of it."""
-        fits_method = self.method == wanted.method if wanted.method else not self.preflight
-        return self.place == (wanted.origin, wanted.path) and fits_method
+        return self.place == (wanted.origin, wanted.path) and self._is_method_of(wanted)
+
+    def was_at(self, wanted: Wanted) -> bool:
+        """Whether it went to the wanted place and was sent on from there."""
+        return (wanted.origin, wanted.path) in self.left and self._is_method_of(wanted)
+
+    def is_other_than(self, wanted: Wanted) -> bool:
+        """Whether it was answered at, or sent on from, the wanted place and is not what is wanted.
+
+        It need not have finished, and may be aborted later: a page that dislikes the status leaves the body unread.
+        """
+        if self.status is None:
+            return False
+        return self.was_at(wanted) or (self.is_at(wanted) and wanted.status not in (None, self.status))
+
+    def _is_method_of(self, wanted: Wanted) -> bool:
+        return self.method == wanted.method if wanted.method else not self.preflight
 
     def goes_to(self, url: str) -> None:
         """Note the address; a redirect changes it."""
         if url != self.url:
+            if self.url:
+                self.left[self.place] = self.url
             self.url = url
             self.place = origin_and_path(url)
+            self.left.pop(self.place, None)
 
     def describe(self) -> str:
         """One line for a timeout's message."""
@@ -124,14 +120,24 @@ class Exchanges:
 
     def take(self, wanted: Wanted) -> Exchange | None:
         """The oldest finished match, each once; None while there is none. Raises LoadFailed when a match failed."""
+        others = []
         for exchange in self._by_id.values():
-            if exchange.taken or not exchange.over or not exchange.is_at(wanted):
+            if exchange.is_other_than(wanted):
+                others.append(exchange)
+            if exchange.taken or not exchange.over or not exchange.is_at(wanted) or exchange.is_other_than(wanted):
                 continue
+            exchange.taken = True
+            for other in others:  # the page asked again and was answered well: what came before is settled
+                other.taken = True
             if exchange.error_text is not None:
-                exchange.taken = True
                 raise LoadFailed(exchange.url, exchange.error_text)
-            if wanted.status is None or exchange.status == wanted.status:
-                exchange.taken = True
+            return exchange
+        return None
+
+    def other_answer(self, wanted: Wanted) -> Exchange | None:
+        """The newest answer of the wanted place that is not the wanted one: another status, or sent on from there."""
+        for exchange in reversed(self._by_id.values()):
+            if not exchange.taken and exchange.is_other_than(wanted):
                 return exchange
         return None
 
@@ -154,6 +160,13 @@ class Exchanges:
         return exchange
 
 
+def shortfall_of(exchange: Exchange, wanted: Wanted) -> Shortfall:
+    """What it is that came instead."""
+    if exchange.is_at(wanted):
+        return WrongStatus(exchange.url, exchange.status or 0)
+    return Redirected(exchange.left[wanted.origin, wanted.path], exchange.url)
+
+
 def origin_and_path(url: str) -> tuple[str, str]:
     """`scheme://host[:port]` and the path of an http(s) URL as Chromium writes it; two empty strings for any other."""
     if not url.startswith(("http://", "https://")):
@@ -169,7 +182,9 @@ def _sent(exchange: Exchange, params: Mapping[str, Any]) -> None:
     request = params.get("request") or {}
     exchange.goes_to(str(request.get("url", "")))  # after a redirect the same id is sent again, to the new address
     exchange.method = str(request.get("method", ""))
-    exchange.preflight = params.get("type") == "Preflight"
+    # Chromium 156 calls a preflight "Other" here and names it only as what started it.
+    started_by = (params.get("initiator") or {}).get("type")
+    exchange.preflight = params.get("type") == "Preflight" or started_by == "preflight"
 
 
 def _answered(exchange: Exchange, params: Mapping[str, Any]) -> None:

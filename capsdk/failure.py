@@ -31,7 +31,7 @@ def describe(error: BaseException, paths: Collection[str]) -> dict[str, Any]:
     """The data of a `failed` notice. `paths` are the files whose frames are the author's."""
     if isinstance(error, MemoryError | RecursionError):
         traceback.clear_frames(error.__traceback__)  # what filled the memory hangs on those frames
-    cause = _only_leaf(error)
+    cause = only_leaf(error)
     if isinstance(cause, CapError):
         described = {"code": cause.code, "type": type(cause).__name__, "message": cause.message}
         described["error"] = cause.to_wire()  # type: ignore[assignment]
@@ -73,8 +73,8 @@ def _keep_only(told: traceback.TracebackException, paths: Collection[str]) -> No
             _keep_only(other, paths)
 
 
-def _only_leaf(error: BaseException) -> BaseException:
-    # A task group wraps even a single failure; its one cause is the news.
+def only_leaf(error: BaseException) -> BaseException:
+    """The one failure behind `error`: a task group wraps even a single one, and its cause is the news."""
     while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
         error = error.exceptions[0]
     return error

@@ -17,7 +17,8 @@ class FakeCap:
     """Use it as `Context(FakeCap(), input)`.
 
     `reply` scripts an entry, `cdp` a CDP method's result, `emit` adds an event to every tab. `calls` lists what the
-    script asked for. Closing, logging and progress answer by themselves; an entry without a script is `UNKNOWN_ENTRY`.
+    script asked for. Opening, closing, logging and progress answer by themselves, and so does what `tab.evaluate` asks
+    before its `Runtime.evaluate`; an entry without a script is `UNKNOWN_ENTRY`.
     """
 
     def __init__(self) -> None:
@@ -29,6 +30,8 @@ class FakeCap:
             "browser.events": [self._poll],
             "run.log": [{}],
             "run.progress": [{}],
+            "browser.cdp Page.getFrameTree": [{"frameTree": {"frame": {"id": "frame-1"}}}],
+            "browser.cdp Page.createIsolatedWorld": [{"executionContextId": 1}],
         }
 
     def reply(self, entry: str, *replies: Reply) -> FakeCap:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 State = Literal["ok", "partial", "empty", "blocked", "failed"]
 
+MAX_REASONS = 5
+
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The outcome of a script; built by `ok`, `partial`, `empty`, `blocked` or `failed`.
+    """The outcome of a script; built by `ok`, `partial`, `empty`, `blocked`, `failed` or `of`.
 
     `rows_json` is a compact JSON array of objects, plain ASCII. `complete` says whether everything that was
     asked for is in it (an empty answer can be complete).
@@ -39,14 +41,29 @@ class Result:
         return cls("empty", True, "[]", reason)
 
     @classmethod
-    def blocked(cls, reason: str) -> Result:
-        """Something that only a person can remove stands in the way: a sign-in, a challenge, a refused grant."""
-        return cls("blocked", False, "[]", reason)
+    def blocked(cls, reason: str, rows: Iterable[Mapping[str, Any]] = ()) -> Result:
+        """Something that only a person can remove stands in the way: a sign-in, a challenge, a refused grant.
+
+        `rows` are what was read before that. Raises TypeError like `ok`.
+        """
+        return cls("blocked", False, _rows_json(rows), reason)
 
     @classmethod
     def failed(cls, reason: str) -> Result:
         """The site did not do what the recipe expects."""
         return cls("failed", False, "[]", reason)
+
+    @classmethod
+    def of(cls, rows: Sequence[Mapping[str, Any]], missing: Sequence[str] = ()) -> Result:
+        """What rows and reasons add up to: `ok` or `empty` when nothing is missing, else `partial` or `failed`.
+
+        `missing` says what is not in the rows and why, one a part; the first five are told. Raises TypeError like `ok`.
+        """
+        if not missing:
+            return cls.ok(rows) if rows else cls.empty()
+        more = f"; and {len(missing) - MAX_REASONS} more" if len(missing) > MAX_REASONS else ""
+        reason = "; ".join(missing[:MAX_REASONS]) + more
+        return cls.partial(rows, reason) if rows else cls.failed(reason)
 
     def to_wire(self) -> dict[str, Any]:
         """The object `{state, complete, rowsJson}`, with `reason` when there is one."""

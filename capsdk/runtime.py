@@ -20,6 +20,7 @@ from capsdk.cap import Cap, Link
 from capsdk.context import Context, Run
 from capsdk.outbox import LogWriter, Outbox
 from capsdk.result import Result
+from capsdk.shortfall import SignedOut
 from capsdk.signals import Signal
 
 CANCEL_GRACE_S = 1.0
@@ -105,6 +106,9 @@ class Service:
             reason = self._signal.reason or "its main task was cancelled"
             return _notice("failed", failure.failed(f"the run was stopped: {reason}", code="CANCELLED"))
         except BaseException as error:
+            cause = failure.only_leaf(error)
+            if isinstance(cause, SignedOut):  # nothing is wrong with the script; its owner has to sign in
+                return _notice("result", Result.blocked(str(cause)).to_wire())
             return self._failed(error)
         finally:
             sys.stdout, sys.stderr = streams

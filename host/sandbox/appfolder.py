@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from capsdk.errors import InvalidArgumentError, NotFoundError
 from host.core.manifest import Column, Manifest, Schedule, parse_manifest
+from host.core.tomllines import lines_of
 
 MANIFEST = "app.toml"
+MAX_MANIFEST_CHARS = 64 * 1024
+MAX_LINE_DOTS = 200
 MAX_FILES = 200
 MAX_SOURCE_BYTES = 1024 * 1024
 MAX_FOLDER_BYTES = 16 * 1024 * 1024
@@ -26,7 +30,8 @@ class AppFolder:
     """An app as it lies in a folder. `files` are its Python sources by relative POSIX path, without `tests/`.
 
     `revision` is the hash of all files but tests, caches and dotfiles (16 hex digits); `subject` is what grants name.
-    `limits` holds only what the manifest sets.
+    `limits` holds only what the manifest sets. `contents` are the hashed files as they were read, `assets` those of
+    them that are no links: what `app.asset` gives out.
     """
 
     path: Path
@@ -45,6 +50,8 @@ class AppFolder:
     limits: dict[str, float]
     revision: str
     subject: str
+    contents: Mapping[str, bytes] = field(repr=False)
+    assets: Mapping[str, bytes] = field(repr=False)
 
 
 def load_app(path: Path) -> AppFolder:
@@ -56,12 +63,42 @@ def load_app(path: Path) -> AppFolder:
     root = Path(os.path.realpath(path))
     if not (root / MANIFEST).is_file():
         raise NotFoundError("APP_NOT_FOUND", f"{path} is no app folder; name a folder with an {MANIFEST} in it")
-    contents = dict(_contents(root))
-    manifest = parse_manifest(_toml(contents.get(MANIFEST, b"")))
+    read = dict(_contents(root, _walk(root, "")))
+    contents = {name: content for name, (content, _) in read.items()}
+    assets = {name: content for name, (content, is_link) in read.items() if not is_link}
+    manifest = manifest_of(contents[MANIFEST])
     files = _sources(contents)
     if manifest.entry not in files:
-        raise _invalid(f"entry: {manifest.entry} is not in the folder; create it, or name another file", key="entry")
-    return _app(root, manifest, files, revision_of(contents))
+        raise _entry_missing(manifest.entry, contents[MANIFEST])
+    return _app(root, manifest, files, contents, assets)
+
+
+def read_tests(root: Path) -> dict[str, bytes]:
+    """The files under the app's `tests/`, by their path in the app folder; none when there is no such folder.
+
+    Raises InvalidArgumentError MANIFEST_INVALID for what is no ordinary file, and for too many or too large ones.
+    """
+    folder = root / TESTS
+    if folder.is_symlink():
+        raise _invalid(f"{TESTS} is a link; put the folder itself there", file=TESTS)
+    if not folder.is_dir():
+        return {}
+    return {name: content for name, (content, _) in _contents(root, _walk(folder, f"{TESTS}/"))}
+
+
+def manifest_of(content: bytes) -> Manifest:
+    """The manifest in the bytes of an `app.toml`. Raises InvalidArgumentError MANIFEST_INVALID."""
+    text = _text(content)
+    _check_size(text)
+    try:
+        table = tomllib.loads(text)
+    except RecursionError:
+        raise _invalid("app.toml nests too deeply; make it flatter") from None
+    except tomllib.TOMLDecodeError as problem:  # its text ends with "(at line 3, column 5)"
+        place = re.search(r"\(at line (\d+)", str(problem))
+        details = {"line": int(place[1])} if place else {}
+        raise _invalid(f"app.toml is not TOML: {problem}; mend that line", **details) from None
+    return parse_manifest(table, lines_of(text.replace("\r\n", "\n")))
 
 
 def revision_of(contents: Mapping[str, bytes]) -> str:
@@ -74,7 +111,13 @@ def revision_of(contents: Mapping[str, bytes]) -> str:
     return digest.hexdigest()[:16]
 
 
-def _app(root: Path, manifest: Manifest, files: dict[str, str], revision: str) -> AppFolder:
+def _app(
+    root: Path,
+    manifest: Manifest,
+    files: dict[str, str],
+    contents: Mapping[str, bytes],
+    assets: Mapping[str, bytes],
+) -> AppFolder:
     return AppFolder(
         path=root,
         id=manifest.id,
@@ -90,14 +133,18 @@ def _app(root: Path, manifest: Manifest, files: dict[str, str], revision: str) -
         output_columns=tuple(manifest.output.columns),
         schedule=manifest.schedule,
         limits=manifest.limits.model_dump(exclude_none=True),
-        revision=revision,
+        revision=revision_of(contents),
         subject=f"path:{root}",
+        contents=contents,
+        assets=assets,
     )
 
 
-def _contents(root: Path) -> Iterator[tuple[str, bytes]]:
+def _contents(root: Path, walk: Iterator[tuple[str, Path]]) -> Iterator[tuple[str, tuple[bytes, bool]]]:
+    """Each file's name, with what it holds and whether it is a link (to a file in the folder)."""
     size_bytes = 0
-    for count, (name, path) in enumerate(_walk(root, ""), start=1):
+    for count, (name, path) in enumerate(walk, start=1):
+        is_link = path.is_symlink()
         content = _read(root, name, path)
         size_bytes += len(content)
         if count > MAX_FILES:
@@ -109,7 +156,7 @@ def _contents(root: Path) -> Iterator[tuple[str, bytes]]:
                 f"the folder holds more than {MAX_FOLDER_BYTES} bytes; move what is not the app out",
                 limit=MAX_FOLDER_BYTES,
             )
-        yield name, content
+        yield name, (content, is_link)
 
 
 def _walk(folder: Path, prefix: str) -> Iterator[tuple[str, Path]]:
@@ -134,13 +181,20 @@ def _read(root: Path, name: str, path: Path) -> bytes:
         raise _invalid(f"{name} cannot be read ({problem.strerror}); mend or remove it", file=name) from None
 
 
-def _toml(content: bytes) -> dict[str, Any]:
+def _check_size(text: str) -> None:
+    """Bound what tomllib is given: a key of some thousand dotted parts keeps it busy for minutes."""
+    if len(text) > MAX_MANIFEST_CHARS:
+        raise _invalid(f"app.toml has {len(text)} characters and may have {MAX_MANIFEST_CHARS}; make it shorter")
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.count(".") > MAX_LINE_DOTS:
+            raise _invalid(f"app.toml, line {number} has over {MAX_LINE_DOTS} dots; split it", line=number)
+
+
+def _text(content: bytes) -> str:
     try:
-        return tomllib.loads(content.decode())
+        return content.decode()
     except UnicodeDecodeError:
         raise _invalid("app.toml is not UTF-8; save it as UTF-8") from None
-    except tomllib.TOMLDecodeError as problem:  # its text ends with "(at line 3, column 5)"
-        raise _invalid(f"app.toml is not TOML: {problem}; mend that line") from None
 
 
 def _sources(contents: Mapping[str, bytes]) -> dict[str, str]:
@@ -160,6 +214,14 @@ def _sources(contents: Mapping[str, bytes]) -> dict[str, str]:
         except UnicodeDecodeError:
             raise _invalid(f"{name} is not UTF-8; save it as UTF-8", file=name) from None
     return decoded
+
+
+def _entry_missing(entry: str, toml: bytes) -> InvalidArgumentError:
+    line = lines_of(_text(toml)).get(("entry",))
+    at, details = (f"line {line}, ", {"line": line}) if line else ("", {})
+    return _invalid(
+        f"app.toml, {at}entry: {entry} is not in the folder; create it, or name another file", key="entry", **details
+    )
 
 
 def _invalid(message: str, **details: Any) -> InvalidArgumentError:

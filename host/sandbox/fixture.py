@@ -1,4 +1,7 @@
-"""Serves an app's synthetic site on a loopback port: static files and a table of routes. It never runs code."""
+"""Serves an app's synthetic site on a loopback port: static files and a table of routes. It never runs code.
+
+A second folder beside it, `site-other`, is served as another origin, for pages that ask elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from capsdk.errors import InvalidArgumentError, NotFoundError
 
 ROUTES = "routes.toml"
+OTHER_FOLDER = "site-other"
+FILLED = (".html", ".js", ".json")  # in these, {{SITE}} and {{OTHER}} become the two origins
 HOST = "127.0.0.1"
 MAX_FILES = 500
 MAX_SITE_BYTES = 16 * 1024 * 1024
@@ -91,6 +96,12 @@ class Site:
         self._files = files
         self._routes = [(route, _pattern(route.path)) for route in routes]
 
+    def fill(self, origins: dict[str, str]) -> None:
+        """Write the origins where `{{NAME}}` stands in pages, scripts and data; ports are not known before."""
+        for name in [name for name in self._files if name.endswith(FILLED)]:
+            for mark, origin in origins.items():
+                self._files[name] = self._files[name].replace(b"{{%b}}" % mark.encode(), origin.encode())
+
     def answer(self, request: Request) -> Answer:
         """The first route that fits, else the file of that path, else 404."""
         for route, pattern in self._routes:
@@ -119,29 +130,51 @@ class Site:
 class FixtureSite:
     """`async with FixtureSite(folder) as site:` serves until the block ends; `site.origin` is where.
 
-    `requests` keeps the last 1,000 as `(method, target)`. Raises NotFoundError APP_NOT_FOUND without a folder,
-    InvalidArgumentError MANIFEST_INVALID for a site that cannot be served as it is.
+    With a folder `site-other` beside it, that one is served at `other.origin`. `places` are HOST:PORT of all that is
+    served. `requests` keeps the last 1,000 as `(method, target)`. Raises NotFoundError APP_NOT_FOUND without a
+    folder, InvalidArgumentError MANIFEST_INVALID for a site that cannot be served as it is.
     """
 
     def __init__(self, folder: Path) -> None:
         self.origin = ""
+        self.other: FixtureSite | None = None
         self.requests: deque[tuple[str, str]] = deque(maxlen=1000)
         self._folder = folder
         self._server: asyncio.Server | None = None
         self._connections: set[asyncio.Task[None]] = set()
         self._site = Site({}, [])
 
+    @property
+    def places(self) -> tuple[str, ...]:
+        """What has to be opened for a browser to reach it."""
+        return (self.origin.removeprefix("http://"), *(self.other.places if self.other else ()))
+
     async def __aenter__(self) -> Self:
-        self._site = load_site(self._folder)
-        self._server = await asyncio.start_server(self._connected, HOST, 0, limit=MAX_HEAD_BYTES)
-        self.origin = f"http://{HOST}:{self._server.sockets[0].getsockname()[1]}"
+        try:
+            await self._listen()
+            folder = self._folder.parent / OTHER_FOLDER
+            if folder.is_dir() and self._folder.name != OTHER_FOLDER:
+                self.other = FixtureSite(folder)
+                await self.other._listen()
+                self.other._site.fill({"SITE": self.origin, "OTHER": self.other.origin})
+            self._site.fill({"SITE": self.origin, "OTHER": self.other.origin if self.other else self.origin})
+        except BaseException:
+            await self.aclose()
+            raise
         return self
 
     async def __aexit__(self, *_: object) -> None:
         await self.aclose()
 
+    async def _listen(self) -> None:
+        self._site = load_site(self._folder)
+        self._server = await asyncio.start_server(self._connected, HOST, 0, limit=MAX_HEAD_BYTES)
+        self.origin = f"http://{HOST}:{self._server.sockets[0].getsockname()[1]}"
+
     async def aclose(self) -> None:
         """Stop listening and drop every connection, within a second; closing twice is fine."""
+        if self.other is not None:
+            await self.other.aclose()
         if self._server is not None:
             self._server.close()
             self._server = None

@@ -2,48 +2,58 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import recipe
 
-from capsdk import Result
+from capsdk import Result, Shortfall, SignedOut, errors
 from capsdk.context import Context
+
+SHORT = (Shortfall, errors.TimeoutError, errors.UnavailableError)  # what costs one receipt and not the whole run
 
 
 async def main(input: dict[str, Any], ctx: Context) -> Result:
-    """Rows of item, title and price, one a receipt in `input["items"]`."""
-    items: list[str] = input["items"]
+    """Rows of item, title and price, one a receipt: of `input["items"]`, else of all that the shop lists."""
     rows: list[dict[str, Any]] = []
-    for done, item in enumerate(items):
-        ctx.signal.raise_if_cancelled()
-        ctx.progress(done, len(items), f"receipt {item}")
-        try:
-            receipt = await read_receipt(ctx, input["origin"], item)
-        except ValueError as changed:
-            return short_of(rows, f"receipt {item}: {changed}")
-        rows.append({name: receipt[name] for name in recipe.FIELDS})
-    ctx.progress(len(items), len(items), "all receipts are read")
-    return Result.ok(rows)
+    missing: list[str] = []
+    try:
+        items = input["items"] if "items" in input else await listed(ctx, input, missing)
+        for done, item in enumerate(items):
+            ctx.signal.raise_if_cancelled()
+            ctx.progress(done, len(items), f"receipt {item}")
+            try:
+                rows.append(await receipt(ctx, input["origin"], item))
+            except SHORT as short:
+                missing.append(f"receipt {item}: {short}")
+        ctx.progress(len(items), len(items), "all receipts are read")
+    except SignedOut as out:
+        return Result.blocked(str(out), rows)
+    return Result.of(rows, missing)
 
 
-async def read_receipt(ctx: Context, origin: str, item: str) -> dict[str, Any]:
-    """The receipt `item`, checked. Raises ValueError when the site is not as it was observed."""
-    async with ctx.browser.session(recipe.page_url(origin, item)) as tab:
-        if "errorText" in tab.navigation:
-            raise ValueError(f"the page could not be loaded: {tab.navigation['errorText']}")
-        for step in recipe.STEPS:
-            script = recipe.CLICK.replace("SELECTOR", json.dumps(step["selector"]))
-            reply = await tab.cdp.Runtime.evaluate(expression=script, awaitPromise=True, returnByValue=True)
-            if "exceptionDetails" in reply:
-                raise ValueError(f"the page has no {step['selector']}")
-        response = await tab.response(origin=origin, path=recipe.endpoint(item))
-        receipt = response.json()
-        if problem := recipe.problem(receipt, item):
-            raise ValueError(problem)
-        return dict(receipt)
+async def listed(ctx: Context, input: dict[str, Any], missing: list[str]) -> list[str]:
+    """The receipt numbers of the shop's list, page after page; what cannot be read of it is added to `missing`."""
+    items: list[str] = []
+    page, last = 1, input.get("pages", recipe.MAX_PAGES)
+    try:
+        async with ctx.browser.page(recipe.list_url(input["origin"]), capture=recipe.CAPTURE) as tab:
+            while True:
+                answer = (await tab.response(origin=input["origin"], path=recipe.LIST_ENDPOINT)).json()
+                items += recipe.checked_list(answer, page, items)
+                if answer["next"] is None or page == last:
+                    break
+                page += 1
+                await tab.evaluate(recipe.click(recipe.NEXT_PAGE))
+        if answer["next"] is not None and "pages" not in input:
+            missing.append(f"the list has more than {last} pages")
+    except SHORT as short:
+        missing.append(f"page {page} of the list: {short}")
+    return items
 
 
-def short_of(rows: list[dict[str, Any]], reason: str) -> Result:
-    """What there is, with the reason why there is no more."""
-    return Result.partial(rows, reason) if rows else Result.failed(reason)
+async def receipt(ctx: Context, origin: str, item: str) -> dict[str, Any]:
+    """The row of the receipt `item`. Raises Shortfall when the site is not as it was observed."""
+    async with ctx.browser.page(recipe.page_url(origin, item), capture=recipe.CAPTURE) as tab:
+        await tab.evaluate(recipe.click(recipe.SHOW_RECEIPT))
+        answer = (await tab.response(origin=origin, path=recipe.endpoint(item))).json()
+        return recipe.checked_receipt(answer, item)

@@ -228,3 +228,35 @@ async def test_an_app_without_a_site_is_told_what_fixture_needs(tmp_path: Path) 
     with pytest.raises(NotFoundError) as caught:
         await FixtureSite(tmp_path / "none").__aenter__()
     assert caught.value.code == "APP_NOT_FOUND"
+
+
+async def test_a_second_folder_is_another_origin_and_pages_know_both(folder: Path) -> None:
+    other = folder.parent / "site-other"
+    other.mkdir()
+    (other / "index.html").write_text("{{SITE}}")
+    (folder / "asks.js").write_text("{{SITE}} {{OTHER}} {{ELSE}}")
+    (folder / "plain.txt").write_text("{{OTHER}}")
+    async with FixtureSite(folder) as site:
+        assert site.other is not None
+        origins = [site.origin, site.other.origin]
+        assert site.places == tuple(origin.removeprefix("http://") for origin in origins)
+        assert (await ask(site, "/asks.js")).body.decode() == f"{origins[0]} {origins[1]} {{{{ELSE}}}}"
+        assert (await ask(site, "/plain.txt")).body == b"{{OTHER}}"
+        assert (await ask(site.other, "/")).body.decode() == origins[0]
+        assert list(site.other.requests) == [("GET", "/")]
+
+
+async def test_without_a_second_folder_there_is_one_place(site: FixtureSite) -> None:
+    assert (site.other, len(site.places)) == (None, 1)
+
+
+async def test_a_second_folder_that_cannot_be_served_leaves_nothing_listening(folder: Path) -> None:
+    other = folder.parent / "site-other"
+    other.mkdir()
+    (other / "routes.toml").write_text("[[rout]]")
+    made = FixtureSite(folder)
+    with pytest.raises(InvalidArgumentError):
+        await made.__aenter__()
+    host, port = made.origin.removeprefix("http://").split(":")
+    with pytest.raises(ConnectionRefusedError):
+        await asyncio.open_connection(host, int(port))

@@ -38,6 +38,24 @@ async def test_a_script_gets_its_input_and_its_run_and_returns_rows() -> None:
     assert told.exit_status == 0
 
 
+UNCAUGHT = (
+    pytest.param("raise SignedOut('https://shop.example/r', 'it said so')", id="alone"),
+    pytest.param(
+        "async def out():\n    raise SignedOut('https://shop.example/r', 'it said so')\n"
+        "async with asyncio.TaskGroup() as group:\n    group.create_task(out())",
+        id="out-of-a-task-group",
+    ),
+)
+
+
+@pytest.mark.parametrize("body", UNCAUGHT)
+async def test_signed_out_left_uncaught_is_a_blocked_result_that_names_the_command(body: str) -> None:
+    told = await run_script("import asyncio\nfrom capsdk import SignedOut\n" + main(body))
+    assert told.notice == "result"
+    assert (told.data["state"], told.data["complete"], told.data["rowsJson"]) == ("blocked", False, "[]")
+    assert "`capsdk login https://shop.example/r`" in told.data["reason"]
+
+
 RESULTS = (  # expression, the notice's data
     pytest.param("Result.ok([])", {"state": "ok", "complete": True, "rowsJson": "[]"}, id="ok"),
     pytest.param(
@@ -50,6 +68,23 @@ RESULTS = (  # expression, the notice's data
         "Result.blocked('sign in')",
         {"state": "blocked", "complete": False, "rowsJson": "[]", "reason": "sign in"},
         id="blocked",
+    ),
+    pytest.param(
+        "Result.blocked('sign in', [{'a': 1}])",
+        {"state": "blocked", "complete": False, "rowsJson": '[{"a":1}]', "reason": "sign in"},
+        id="blocked-after-a-row",
+    ),
+    pytest.param("Result.of([{'a': 1}])", {"state": "ok", "complete": True, "rowsJson": '[{"a":1}]'}, id="of-all"),
+    pytest.param("Result.of([])", {"state": "empty", "complete": True, "rowsJson": "[]"}, id="of-nothing"),
+    pytest.param(
+        "Result.of([{'a': 1}], ['b: gone'])",
+        {"state": "partial", "complete": False, "rowsJson": '[{"a":1}]', "reason": "b: gone"},
+        id="of-a-part",
+    ),
+    pytest.param(
+        "Result.of([], list('abcdefg'))",
+        {"state": "failed", "complete": False, "rowsJson": "[]", "reason": "a; b; c; d; e; and 2 more"},
+        id="of-reasons-alone",
     ),
     pytest.param(
         "Result.failed('changed')",

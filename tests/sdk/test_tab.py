@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from capsdk import Aborted, CaptureIncomplete, LoadFailed, errors
+from capsdk import Aborted, CaptureIncomplete, LoadFailed, Shortfall, SignedOut, browser, errors
 from capsdk.browser import Tab
 from capsdk.context import Context
 from capsdk.fake import FakeCap
+from capsdk.shortfall import BodyMissing, NotSeen, PageThrew, Redirected, WrongStatus, WrongType
 
 ORIGIN = "https://shop.example"
 Event = tuple[str, dict[str, Any]]
@@ -93,6 +94,17 @@ FOUND = (
         id="preflight-is-no-answer",
     ),
     pytest.param(
+        [
+            request("0", ORIGIN + "/api", "OPTIONS", type="Other", initiator={"type": "preflight"}),
+            answered("0", ORIGIN + "/api"),
+            finished("0"),
+            *whole("1", ORIGIN + "/api", "POST"),
+        ],
+        {},
+        "1",
+        id="preflight-as-chromium-156-tells-it",
+    ),
+    pytest.param(
         [request("1", ORIGIN + "/old"), request("1", ORIGIN + "/api"), answered("1", ORIGIN + "/api"), finished("1")],
         {},
         "1",
@@ -119,7 +131,6 @@ NOT_FOUND = (
     pytest.param([], "nothing was seen there; 0 other", id="silence"),
     pytest.param(whole("1", "https://evil.example/api"), "nothing was seen there; 1 other", id="wrong-origin"),
     pytest.param(whole("1", ORIGIN + "/api/more"), "nothing was seen there", id="longer-path"),
-    pytest.param(whole("1", ORIGIN + "/api", status=500), "answered 500", id="wrong-status"),
     pytest.param([request("1", ORIGIN + "/api")], "not answered", id="never-answered"),
     pytest.param([answered("1", ORIGIN + "/api"), finished("2")], "did not finish", id="never-finished"),
 )
@@ -131,6 +142,174 @@ async def test_a_timeout_tells_what_was_seen(events: list[Event], tells: str) ->
         await tab_of(fake(*events)).response(origin=ORIGIN, path="/api", timeout_s=0.1)
     assert caught.value.code == "BROWSER_TIMEOUT"
     assert tells in caught.value.message
+
+
+INSTEAD = (  # events, what is raised
+    pytest.param(whole("1", ORIGIN + "/api", status=500), WrongStatus, id="another-status"),
+    pytest.param([request("1", ORIGIN + "/api"), answered("1", ORIGIN + "/api", 404)], WrongStatus, id="body-unread"),
+    pytest.param(
+        [request("1", ORIGIN + "/api"), answered("1", ORIGIN + "/api", 503), failed("1")],
+        WrongStatus,
+        id="then-aborted",
+    ),
+    pytest.param(
+        [request("1", ORIGIN + "/api"), request("1", ORIGIN + "/new"), answered("1", ORIGIN + "/new"), finished("1")],
+        Redirected,
+        id="sent-on",
+    ),
+    pytest.param(whole("1", ORIGIN + "/api", status=401), SignedOut, id="unauthorised"),
+    pytest.param(whole("1", ORIGIN + "/api", status=403), SignedOut, id="forbidden"),
+    pytest.param(
+        [
+            request("1", ORIGIN + "/api"),
+            request("1", "https://login.example/"),
+            answered("1", "https://login.example/"),
+        ],
+        SignedOut,
+        id="sent-to-sign-in",
+    ),
+)
+
+
+@pytest.mark.parametrize(("events", "raised"), INSTEAD)
+async def test_another_answer_than_wanted_is_raised_as_what_it_is(events: list[Event], raised: type[Exception]) -> None:
+    with pytest.raises(raised) as caught:
+        await tab_of(fake(*events)).response(origin=ORIGIN, path="/api", timeout_s=0.1)
+    assert type(caught.value) is raised
+    assert isinstance(caught.value, Shortfall) is (raised is not SignedOut)
+
+
+async def test_another_answer_is_raised_long_before_the_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(browser, "SECOND_TRY_S", 0.05)
+    async with asyncio.timeout(2):
+        with pytest.raises(WrongStatus):
+            await tab_of(fake(*whole("1", ORIGIN + "/api", status=500))).response(origin=ORIGIN, path="/api")
+
+
+async def test_a_page_that_asks_again_is_not_held_to_its_first_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(browser, "SECOND_TRY_S", 0.05)
+    cap = fake(*whole("0", ORIGIN + "/api", status=401), *whole("1", ORIGIN + "/api"))
+    tab = tab_of(cap)
+    assert (await tab.response(origin=ORIGIN, path="/api")).json() == {"id": "1"}
+    following = asyncio.create_task(tab.response(origin=ORIGIN, path="/api", timeout_s=5))
+    await asyncio.sleep(0.2)
+    for method, params in whole("2", ORIGIN + "/api"):
+        cap.emit(method, params)
+    assert (await following).json() == {"id": "2"}
+
+
+def looking(cap: FakeCap, url: str, password: bool = False) -> FakeCap:
+    """A host whose page looks like that."""
+    return cap.cdp("Runtime.evaluate", {"result": {"value": {"url": url, "password": password}}})
+
+
+SIGNS = (  # what the page shows, whether that is a sign
+    pytest.param(ORIGIN + "/login?next=%2F", False, "/login", id="sign-in-address"),
+    pytest.param(ORIGIN + "/", True, "password", id="password-field"),
+    pytest.param(ORIGIN + "/orders", False, None, id="neither"),
+)
+
+
+@pytest.mark.parametrize(("url", "password", "sign"), SIGNS)
+async def test_a_wait_in_vain_looks_for_a_sign_in(url: str, password: bool, sign: str | None) -> None:
+    tab = tab_of(looking(fake(), url, password))
+    with pytest.raises(SignedOut if sign else NotSeen) as caught:
+        await tab.response(origin=ORIGIN, path="/api", timeout_s=0.05)
+    assert sign is None or sign in str(caught.value)
+    assert "next" not in str(caught.value)
+    assert sign is None or "`capsdk login https://shop.example`" in str(caught.value)
+
+
+async def test_a_quiet_page_is_looked_at_before_the_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(browser, "LOOK_EVERY_S", 0.05)
+    async with asyncio.timeout(2):
+        with pytest.raises(SignedOut):
+            await tab_of(looking(fake(), ORIGIN + "/", True)).response(origin=ORIGIN, path="/api")
+
+
+async def test_a_page_that_cannot_be_looked_at_leaves_the_trouble_as_it_is() -> None:
+    cap = fake().cdp("Page.getFrameTree", errors.error("TARGET_CRASHED", "navigate it"))
+    with pytest.raises(NotSeen):
+        await tab_of(cap).response(origin=ORIGIN, path="/api", timeout_s=0.05)
+
+
+FIRST_PAGES = (  # navigation, what is raised
+    pytest.param({"url": ORIGIN, "errorText": "net::ERR_NAME_NOT_RESOLVED"}, LoadFailed, id="no-page"),
+    pytest.param({"url": ORIGIN, "status": 404}, WrongStatus, id="not-found"),
+    pytest.param({"url": ORIGIN, "status": 401}, SignedOut, id="unauthorised"),
+    pytest.param({"url": "https://accounts.example/x", "status": 200}, SignedOut, id="sent-to-sign-in"),
+    pytest.param({"url": ORIGIN + "/home", "status": 200}, None, id="sent-on"),
+    pytest.param({"url": ORIGIN}, None, id="status-unknown"),
+)
+
+
+@pytest.mark.parametrize(("navigation", "raised"), FIRST_PAGES)
+async def test_a_page_that_has_to_be_there_is_there_or_its_trouble_is_raised_and_its_tab_closed(
+    navigation: dict[str, Any], raised: type[Exception] | None
+) -> None:
+    cap = FakeCap().reply("browser.openSession", {"sessionId": "s", "navigation": navigation})
+    if raised is None:
+        async with Context(cap).browser.page(ORIGIN + "/orders") as tab:
+            assert tab.asked_url == ORIGIN + "/orders"
+    else:
+        with pytest.raises(raised):
+            async with Context(cap).browser.page(ORIGIN + "/orders"):
+                pytest.fail("the block was entered")
+    assert cap.called("browser.closeSession") == [{"sessionId": "s"}]
+
+
+NO_JSON = (  # type, body, what is raised
+    pytest.param("text/html", "<p>hello", WrongType, id="a-page"),
+    pytest.param("application/json", "{", WrongType, id="broken"),
+    pytest.param("application/json", "[" * 100_000, WrongType, id="nested-without-end"),
+    pytest.param("text/html", "<form><INPUT name=p\n type='password'>", SignedOut, id="sign-in-form"),
+)
+
+
+@pytest.mark.parametrize(("mime_type", "body", "raised"), NO_JSON)
+def test_an_answer_that_is_not_json_says_what_it_is(mime_type: str, body: str, raised: type[Exception]) -> None:
+    with pytest.raises(raised):
+        browser.Response(ORIGIN, 200, mime_type, {}, body.encode(), ORIGIN).json()
+
+
+GONE = (
+    pytest.param("CDP_ERROR", BodyMissing, id="gone-from-chromium"),
+    pytest.param("RESULT_TOO_LARGE", BodyMissing, id="too-large"),
+    pytest.param("DIALOG_OPEN", errors.PreconditionError, id="a-dialog-is-no-missing-body"),
+    pytest.param("SESSION_CLOSED", errors.UnavailableError, id="nor-is-a-closed-session"),
+)
+
+
+@pytest.mark.parametrize(("code", "raised"), GONE)
+async def test_a_body_that_cannot_be_had_is_a_shortfall_of_its_own(code: str, raised: type[Exception]) -> None:
+    cap = fake(*whole("1", ORIGIN + "/api")).cdp("Network.getResponseBody", errors.error(code, "no"))
+    with pytest.raises(raised):
+        await tab_of(cap).response(origin=ORIGIN, path="/api")
+
+
+async def test_an_expression_is_evaluated_in_a_world_of_its_own() -> None:
+    cap = FakeCap().cdp("Runtime.evaluate", {"result": {"value": 7}})
+    assert await tab_of(cap).evaluate("3+4", timeout_ms=500) == 7
+    asked = cap.called("browser.cdp")
+    assert [args["method"] for args in asked] == ["Page.getFrameTree", "Page.createIsolatedWorld", "Runtime.evaluate"]
+    assert asked[-1]["timeoutMs"] == 500
+    assert asked[-1]["params"] == {"expression": "3+4", "contextId": 1, "awaitPromise": True, "returnByValue": True}
+
+
+THROWN = (
+    pytest.param({"exception": {"description": "Error: no button\n    at <x>"}}, "Error: no button", id="an-error"),
+    pytest.param({"exception": {"value": "turned down"}}, "turned down", id="a-text"),
+    pytest.param({"text": "Uncaught"}, "Uncaught", id="nothing-else"),
+)
+
+
+@pytest.mark.parametrize(("details", "tells"), THROWN)
+async def test_what_an_expression_throws_is_told_by_its_first_line(details: dict[str, Any], tells: str) -> None:
+    cap = FakeCap().cdp("Runtime.evaluate", {"result": {}, "exceptionDetails": details})
+    with pytest.raises(PageThrew) as caught:
+        await tab_of(cap).evaluate("x()")
+    assert tells in str(caught.value)
+    assert "<x>" not in str(caught.value)
 
 
 async def test_several_matches_are_handed_out_once_each_in_order() -> None:

@@ -1,0 +1,49 @@
+"""One site and one host for the whole folder; it has to end by itself, quietly."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.case_site import CaseSite
+from tests.support.processes import started_for, wait_until
+from tests.support.stdio import GRANT, Stdio, opened
+
+PAGES = Path(__file__).parent / "pages"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.chromium)
+
+
+@pytest.fixture(scope="session")
+def cases() -> Iterator[CaseSite]:
+    with CaseSite(PAGES) as served:
+        yield served
+
+
+@pytest.fixture(scope="package")
+def folder() -> Iterator[Path]:
+    """A folder that the browser's own uid can reach, as pytest's are not; afterwards no process may name it."""
+    made = Path(tempfile.mkdtemp(prefix="capsdk-cases-"))
+    made.chmod(0o711)
+    try:
+        yield made
+        wait_until(lambda: not started_for(made), 3.0, "processes were left behind")
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+
+
+@pytest.fixture(scope="package")
+def host(folder: Path, cases: CaseSite) -> Iterator[Stdio]:
+    with Stdio(folder, *GRANT, *opened(cases.places)) as made:
+        yield made
+        assert made.finish() == 0
+        assert made.errors == b""
+        assert made.twice == []
