@@ -28,12 +28,13 @@ from host.core.policy import load_rules
 from host.core.settings import Settings, SettingsError, from_environment, from_table
 from host.dispatch.dispatcher import Dispatcher
 from host.entries.catalogue import ENTRIES
-from host.entries.services import Services
+from host.entries.services import RunFacts, Services
 from host.store.sqlite import SqliteStore
 
 BROWSER_UID = 64190  # a bare number is enough for Chromium; facts/cdp.md 7
 ROOT_PROFILES = Path("/var/lib/capsdk/profiles")  # root's own home is closed to the browser's uid
 PROJECT_FILE = "capsdk.toml"
+NO_FACTS = RunFacts()
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,10 +93,28 @@ class Host:
         self.browser = browser
         self._listeners: dict[str, Callable[[str, dict[str, Any]], None]] = {}
         self.sessions = Sessions(browser, settings.limits, lambda: secrets.token_hex(16))
-        services = Services(self.sessions, settings.limits, load_rules(), self._tell)
+        self._runs: dict[Caller, RunFacts] = {}
+        services = Services(
+            self.sessions,
+            settings.limits,
+            load_rules(),
+            self._tell,
+            entries=ENTRIES,
+            access=lambda caller, capability: self.dispatcher.level_of(caller, capability),
+            run_of=lambda caller: self._runs.get(caller, NO_FACTS),
+            browser_version=lambda: browser.version,
+        )
         self.dispatcher = Dispatcher(ENTRIES, services, store, settings.ceiling)
         self.dispatcher.on_caller_end = self.sessions.release_run
         self.dispatcher.on_revoked = self.sessions.release_where
+
+    def introduce(self, caller: Caller, facts: RunFacts) -> None:
+        """Tell what a run was started with, until `forget`."""
+        self._runs[caller] = facts
+
+    def forget(self, caller: Caller) -> None:
+        """The run is over; an unknown one is fine."""
+        self._runs.pop(caller, None)
 
     def listen(self, run: str, listener: Callable[[str, dict[str, Any]], None]) -> None:
         """Have a run's log and progress told to `listener(kind, data)`."""
@@ -159,11 +178,18 @@ async def open_host(settings: Settings, *, ephemeral: bool = False, own_profile:
                     await asyncio.shield(closing)
 
 
+class _PrivateLog(logging.handlers.RotatingFileHandler):
+    """A log that only its owner can read, whatever the umask."""
+
+    def _open(self) -> Any:
+        return open(self.baseFilename, self.mode, encoding="utf-8", opener=lambda path, flags: os.open(path, flags, 0o600))
+
+
 @contextlib.contextmanager
 def _logging(path: Path) -> Any:
     logger = logging.getLogger("capsdk")
     try:
-        handler = logging.handlers.RotatingFileHandler(path, maxBytes=1_000_000, backupCount=1, delay=True)
+        handler = _PrivateLog(path, maxBytes=1_000_000, backupCount=1, delay=True)
     except OSError as problem:
         raise UnavailableError("STORE_UNAVAILABLE", f"{path} cannot be written: {problem.strerror}; free it") from None
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))

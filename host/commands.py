@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from capsdk.errors import CapError, ExhaustedError, InternalError, InvalidArgumentError
-from host.app import Host, load_settings, open_host, places_of
+from host.app import Host, Places, load_settings, open_host, places_of
+from host.appcommands import AppCommands
+from host.apps import find_app, full_name
 from host.core.grants import (
     BROWSER,
     Caller,
@@ -25,18 +27,22 @@ from host.core.grants import (
     parse_subject,
     subject_for,
 )
+from host.core.inputs import input_problem
 from host.core.limits import KIB, Limits
 from host.core.manifest import row_problem
 from host.core.settings import Settings, SettingsError
 from host.core.urls import UrlRules, places
 from host.dispatch.dispatcher import now_ms
 from host.doctor import examine
+from host.entries.services import RunFacts
 from host.frontends.cli import RunRequest, StdioRequest
+from host.frontends.cli_login import LoginRequest
 from host.frontends.owner_client import remote_run, remote_stdio
 from host.frontends.script_door import Program, run_program
 from host.frontends.stdio import serve_stdio
 from host.joining import joined
-from host.sandbox.appfolder import AppFolder, load_app
+from host.login import log_in
+from host.sandbox.appfolder import AppFolder
 from host.sandbox.fixture import FixtureSite
 from host.sandbox.launcher import SandboxConfig, Worker, launch
 from host.sandbox.lock import Limits as WorkerLimits
@@ -80,6 +86,11 @@ class Commands:
         """The owner's settings, read when a command needs them. Raises SettingsError."""
         return self._given or load_settings()
 
+    @property
+    def apps(self) -> AppCommands:
+        """What `capsdk apps …` does."""
+        return AppCommands(self.settings)
+
     async def stdio(self, request: StdioRequest) -> None:
         """Serve one caller on standard input and output: in a host of its own, or in the one of the profile."""
         settings = self.settings
@@ -103,7 +114,7 @@ class Commands:
                 async def host() -> Host:
                     return await stack.enter_async_context(open_host(settings, ephemeral=True))
 
-                return await run_on(host, request, tell)
+                return await run_on(host, request, tell, places_of(settings))
         try:
             async with joined(places_of(settings)) as link:
                 return await remote_run(link, words_of(with_real_paths(request)), tell)
@@ -119,11 +130,15 @@ class Commands:
             result: dict[str, Any] = await link.ask(entry, args)
             return result
 
-    async def serve(self) -> None:
-        """The host as a daemon, until it is told to end."""
+    async def serve(self, ready: Callable[[Path], None]) -> None:
+        """The host as a daemon, until it is told to end; `ready(socket)` is told where it listens."""
         from host.daemon import serve
 
-        await serve(self.settings, lasts=True, ready=lambda: None)
+        await serve(self.settings, lasts=True, ready=ready)
+
+    async def login(self, request: LoginRequest, tell: Tell) -> dict[str, Any]:
+        """A window for the owner to sign in, until it is closed."""
+        return await log_in(self.settings, request, dict(os.environ), tell)
 
     async def grants_list(self) -> list[dict[str, Any]]:
         """All stored grants, sorted."""
@@ -207,18 +222,22 @@ def words_of(request: RunRequest | StdioRequest) -> dict[str, Any]:
 
 def with_real_paths(request: RunRequest) -> RunRequest:
     """What a host in another folder can follow: the app's folder in full, the input's file read."""
-    app = os.path.realpath(request.app) if os.path.isdir(request.app) else request.app
     given = request.input
     if given is not None and given.startswith("@"):
         given = json.dumps(read_input(given))
-    return replace(request, app=app, input=given)
+    return replace(request, app=full_name(request.app), input=given)
 
 
-async def run_on(open_it: Callable[[], Awaitable[Host]], request: RunRequest, tell: Tell) -> dict[str, Any]:
-    """One run on the host that `open_it` gives; the envelope, for a success as for a failure."""
+async def run_on(
+    open_it: Callable[[], Awaitable[Host]], request: RunRequest, tell: Tell, places: Places | None = None
+) -> dict[str, Any]:
+    """One run on the host that `open_it` gives; the envelope, for a success as for a failure.
+
+    `places` is where installed apps lie, the owner's own by default: an ephemeral host has none.
+    """
     record = RunRecord(secrets.token_hex(8), request.app, "-", now_ms())
     try:
-        app = load_app(Path(request.app))
+        app = find_app(request.app, places or places_of(load_settings()))
         record.app, record.revision = app.id, app.revision
         result = await _run(await open_it(), app, request, record, tell)
     except SettingsError:
@@ -235,7 +254,8 @@ async def _run(host: Host, app: AppFolder, request: RunRequest, record: RunRecor
         if request.fixture:
             site = await stack.enter_async_context(FixtureSite(app.path / "tests" / "site"))
             given["origin"] = site.origin
-            loopback.append(site.origin.removeprefix("http://"))
+            loopback += site.places
+        check_input(app, given)
         caller = Caller(
             app=app.id,
             revision=app.revision,
@@ -251,6 +271,8 @@ async def _run(host: Host, app: AppFolder, request: RunRequest, record: RunRecor
         record.tier = str(worker.layers.get("tier"))
         host.listen(record.id, tell)
         stack.callback(host.stop_listening, record.id)
+        host.introduce(caller, RunFacts(app.assets, record.tier))
+        stack.callback(host.forget, caller)
         note_owner_words(host, caller, request.grants, tuple(loopback))
         tell("start", {"run": record.id, "app": app.id, "tier": record.tier})
         return await _recorded(host, caller, worker, Program(app.entry, app.files, given), app)
@@ -262,7 +284,9 @@ async def _recorded(host: Host, caller: Caller, worker: Worker, program: Program
     limits = host.settings.limits
     wall_s = min(app.limits.get("wall_s", limits.run_wall_s), limits.run_wall_s)
     try:
-        result = await run_program(host.dispatcher, caller, worker, program, limits, wall_s=wall_s)
+        result = await run_program(
+            host.dispatcher, caller, worker, program, limits, wall_s=wall_s, calls_per_s=app.limits.get("calls_per_s")
+        )
         check_rows(app, result, limits)
     except CapError as problem:
         host.dispatcher.note(caller, "run", problem.code, "the run failed")
@@ -282,6 +306,16 @@ def sandbox_config(settings: Settings, wanted: Mapping[str, float]) -> SandboxCo
     memory_mb = min(wanted.get("memory_mb", limits.run_memory_mb), limits.run_memory_mb)
     bounds = WorkerLimits(memory_mb=int(memory_mb), cpu_s=max(1, int(cpu_s)))
     return SandboxConfig(cache_dir=places_of(settings).cache, limits=bounds)
+
+
+def check_input(app: AppFolder, given: Mapping[str, Any]) -> None:
+    """The input fits the manifest's `[input.schema]`. Raises BAD_ARGUMENTS, which says where not."""
+    misfit = input_problem(app.input_schema, given) if app.input_schema is not None else None
+    if misfit is not None:
+        place = f"input.{misfit.place}" if misfit.path else "input"
+        raise InvalidArgumentError(
+            "BAD_ARGUMENTS", f"{place}: {misfit.problem}; give one that fits [input.schema] of app.toml", at=place
+        )
 
 
 def check_rows(app: AppFolder, result: dict[str, Any], limits: Limits) -> None:

@@ -9,49 +9,65 @@ import signal
 import socket
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
-from capsdk.errors import CapError, InvalidArgumentError, UnavailableError
-from host.app import Host, load_settings, open_host
+from capsdk.errors import CapError, InvalidArgumentError
+from host.app import Host, load_settings, open_host, places_of
 from host.commands import attached_caller, run_on
+from host.core.grants import Caller
 from host.core.settings import Settings
 from host.core.wire import dumps
 from host.frontends.cli import RunRequest, StdioRequest
-from host.frontends.owner_door import OwnerDoor, OwnerServer, Tell, text_list
-from host.joining import Meeting, meeting_of, try_connect
+from host.frontends.owner_door import LOGIN, RUN, OwnerDoor, OwnerServer, Tell, text_list
+from host.joining import Meeting, another_host, meeting_of, no_meeting, sole_host
+from host.login import login_in
 
 FIRST_CLIENT_S = 10.0
 LOOK_S = 1.0
+LAST_TURNS = 10  # of the loop: more than a connection that was made takes to become a door
 
 
-async def serve(settings: Settings, *, lasts: bool, ready: Callable[[], None]) -> None:
+async def serve(settings: Settings, *, lasts: bool, ready: Callable[[Path], None]) -> None:
     """Serve the owner's socket. With `lasts` until cancelled, else until no client and no session is left.
 
-    Raises UnavailableError PROFILE_LOCKED when another host listens there already.
+    `ready(socket)` is called as soon as others can join. Raises UnavailableError PROFILE_LOCKED when another host
+    serves there already; without `lasts` that one will do.
     """
-    async with open_host(settings) as host:
-        meeting = meeting_of(host.places)
-        if await try_connect(meeting) is not None:
-            raise UnavailableError("PROFILE_LOCKED", "a host serves this profile already; end it, or use its socket")
+    meeting = meeting_of(places_of(settings))
+    async with sole_host(meeting) as alone:
+        if alone:
+            async with open_host(settings) as host:
+                await _serve(host, meeting, lasts=lasts, ready=ready)
+        elif lasts:
+            raise another_host(meeting, "serves already; join it with any command, or end it first")
+        else:
+            ready(meeting.socket)
 
-        async def run(args: dict[str, Any], tell: Tell) -> dict[str, Any]:
-            async def this_host() -> Host:
-                return host
 
-            return await run_on(this_host, run_request(args), tell)
+async def _serve(host: Host, meeting: Meeting, *, lasts: bool, ready: Callable[[Path], None]) -> None:
+    async def run(args: dict[str, Any], tell: Tell) -> dict[str, Any]:
+        async def this_host() -> Host:
+            return host
 
-        server = OwnerServer(
-            host.dispatcher, settings.limits, lambda args: attached_caller(host, stdio_request(args)), run
-        )
-        listening = await _listen(meeting, server)
-        try:
-            ready()
-            await _until_left(host, server, meeting, lasts=lasts)
-        finally:
-            with contextlib.suppress(FileNotFoundError):
-                meeting.socket.unlink()
-            listening.close()
-            await server.close()
+        return await run_on(this_host, run_request(args), tell, host.places)
+
+    async def login(args: dict[str, Any], tell: Tell) -> dict[str, Any]:
+        return await login_in(host, args, tell)
+
+    def attach(args: dict[str, Any]) -> Caller:
+        return attached_caller(host, stdio_request(args))
+
+    server = OwnerServer(host.dispatcher, host.settings.limits, attach, {RUN: run, LOGIN: login})
+    listening = await _listen(meeting, server)
+    try:
+        ready(meeting.socket)
+        await _until_left(host, server, meeting, lasts=lasts)
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            meeting.socket.unlink()
+        listening.close()
+        await server.close()
 
 
 async def _listen(meeting: Meeting, server: OwnerServer) -> asyncio.Server:
@@ -63,10 +79,7 @@ async def _listen(meeting: Meeting, server: OwnerServer) -> asyncio.Server:
         sock.bind(str(meeting.socket))
     except OSError as problem:
         sock.close()
-        raise UnavailableError(
-            "BROWSER_LAUNCH_FAILED",
-            f"the owner's socket cannot be made: {problem.strerror}; free {meeting.socket.parent}",
-        ) from None
+        raise no_meeting(meeting.socket.parent, f"cannot take the socket: {problem.strerror}") from None
     finally:
         os.umask(before)
     return await asyncio.get_running_loop().create_unix_server(lambda: OwnerDoor(server), sock=sock)
@@ -78,16 +91,28 @@ async def _until_left(host: Host, server: OwnerServer, meeting: Meeting, *, last
     while True:
         server.changed.clear()
         waits_for_first = server.served == 0 and loop.time() - began < FIRST_CLIENT_S
-        if not lasts and not server.doors and len(host.sessions) == 0 and not waits_for_first:
-            # Nobody can join any more from here; who did so just now is served first.
-            with contextlib.suppress(FileNotFoundError):
-                meeting.socket.unlink()
-            await asyncio.sleep(0)
-            if not server.doors:
-                return
+        left = not lasts and not server.doors and len(host.sessions) == 0 and not waits_for_first
+        if left and await _closed_to_others(server, meeting):
+            return
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(LOOK_S):
                 await server.changed.wait()
+
+
+async def _closed_to_others(server: OwnerServer, meeting: Meeting) -> bool:
+    """Take the socket away, unless somebody has just joined: who did so is served, and the socket stays."""
+    aside = meeting.socket.with_suffix(".ending")
+    try:
+        meeting.socket.rename(aside)
+    except FileNotFoundError:  # somebody cleaned up; nobody new finds us
+        return not server.doors
+    for _ in range(LAST_TURNS):
+        await asyncio.sleep(0)
+    if server.doors:
+        aside.rename(meeting.socket)
+        return False
+    aside.unlink(missing_ok=True)
+    return True
 
 
 def run_request(args: dict[str, Any]) -> RunRequest:
@@ -123,7 +148,7 @@ def main() -> int:
         assert task is not None
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             asyncio.get_running_loop().add_signal_handler(number, task.cancel)
-        await serve(settings, lasts=False, ready=lambda: say(b"ready"))
+        await serve(settings, lasts=False, ready=lambda socket: say(b"ready"))
 
     try:
         asyncio.run(work())

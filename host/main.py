@@ -20,6 +20,8 @@ def main() -> None:
     try:
         from host.commands import Commands
         from host.frontends.cli import cli
+        from host.frontends.cli_apps import apps
+        from host.frontends.cli_login import login
     except ImportError as problem:
         if (problem.name or "").partition(".")[0] in ("capsdk", "host"):
             raise
@@ -27,6 +29,8 @@ def main() -> None:
             f"capsdk: {problem.name} is not installed; install the host with: pip install 'capsdk[host]'\n"
         )
         sys.exit(UNAVAILABLE)
+    cli.add_command(apps)
+    cli.add_command(login)
     cli(obj=Commands(), prog_name="capsdk")
 
 

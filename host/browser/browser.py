@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 import msgspec
@@ -21,8 +22,13 @@ log = logging.getLogger("capsdk.browser")
 
 PAGES_ONLY = [{"type": "page"}, {"exclude": True}]
 CLOSE_GRACE_S = 1.0
+ASIDE_GRACE_S = 5.0  # nobody hurries, and what it has of cookies must be in the profile
 SETUP_TIMEOUT_S = 10.0
 POPUP_GRACE_S = 0.5
+# Chromium 156 answers a close that meets the commit of a navigation with success, and forgets it: it is said again. Not
+# too often: each one begins anew the half second that a page which does not answer is given.
+CLOSE_AGAIN_S = (0.2, 0.8, 0.8)
+RETRY_S = (1.0, 3.0, 10.0)
 
 
 class Browser:
@@ -34,7 +40,7 @@ class Browser:
     """
 
     def __init__(self, config: ChromiumConfig, profile: Callable[[], Awaitable[Profile]]) -> None:
-        self._config = config
+        self.config = config
         self._make_profile = profile
         self._profile: Profile | None = None
         self._chromium: Chromium | None = None
@@ -44,8 +50,10 @@ class Browser:
         self._fresh: dict[str, str] = {}
         self._ours: set[str] = set()
         self._turned_away: set[str] = set()
+        self._ending: dict[str, asyncio.Event] = {}
         self._arrived = asyncio.Condition()
         self._disposing = False
+        self._aside = False
         self.on_gone: Callable[[], None] = lambda: None
         self.on_target_gone: Callable[[str], None] = lambda target_id: None
         self.on_detached: Callable[[str], None] = lambda cdp_session: None
@@ -66,6 +74,8 @@ class Browser:
         """
         if self._disposing:
             raise disposing()
+        if self._aside:
+            raise lent_out()
         chromium = self._chromium
         if chromium is not None and not chromium.connection.closed:
             return chromium.connection
@@ -73,6 +83,31 @@ class Browser:
             self._starting = asyncio.get_running_loop().create_task(self._start())
         # Several opens share one start, and one that is cancelled does not end it for the others.
         return await asyncio.shield(self._starting)
+
+    @contextlib.asynccontextmanager
+    async def aside(self) -> AsyncIterator[Profile]:
+        """The profile without our Chromium, for the time of a `with`: opens are refused, tabs that are open end.
+
+        Raises what `connection` raises, and at once when the profile is lent out already.
+        """
+        if self._disposing or self._aside:
+            raise disposing() if self._disposing else lent_out()
+        self._aside = True
+        try:
+            await self._stop_starting()
+            if self._chromium is not None:
+                await self._chromium.close(grace_s=ASIDE_GRACE_S)
+                self._chromium = None
+            if self._profile is None:
+                self._profile = await self._make_profile()
+            yield self._profile
+        finally:
+            self._aside = False
+
+    async def _stop_starting(self) -> None:
+        if self._starting is not None and not self._starting.done():
+            self._starting.cancel()
+            await asyncio.gather(self._starting, return_exceptions=True)
 
     async def _start(self) -> Connection:
         if self._chromium is not None:
@@ -83,7 +118,7 @@ class Browser:
         self._fresh.clear()
         self._ours.clear()
         self._turned_away.clear()
-        chromium = await launch(self._config, self._profile)
+        chromium = await launch(self.config, self._profile)
         connection = chromium.connection
         connection.on_event = self._event
         connection.on_lost = self._lost
@@ -137,12 +172,12 @@ class Browser:
         except ConnectionGone:
             raise browser_gone() from None
         except CdpFailure as problem:
-            self.close_target(connection, target_id)
+            self.end_target(connection, target_id)
             raise UnavailableError(
                 "BROWSER_GONE", f"Chromium did not make a tab ({problem.message}); try again"
             ) from None
         except BaseException:
-            self.close_target(connection, target_id)
+            self.end_target(connection, target_id)
             raise
         finally:
             self._creating -= 1
@@ -163,6 +198,22 @@ class Browser:
         if target_id:
             connection.start("Target.closeTarget", {"targetId": target_id})
 
+    def end_target(self, connection: Connection, target_id: str) -> None:
+        """Have a tab closed that nobody holds, however often that has to be said."""
+        if target_id and target_id not in self._ending:
+            self._ending[target_id] = asyncio.Event()
+            self._spawn(self._until_ended(connection, target_id, self._ending[target_id]))
+
+    async def _until_ended(self, connection: Connection, target_id: str, gone: asyncio.Event) -> None:
+        for wait_s in (*CLOSE_AGAIN_S, *RETRY_S):
+            if connection.closed or gone.is_set():
+                break
+            self.close_target(connection, target_id)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(wait_s):
+                    await gone.wait()
+        self._ending.pop(target_id, None)
+
     def _event(self, session: str, method: str, raw: msgspec.Raw) -> None:
         if session:
             return  # of a session that was dropped
@@ -177,6 +228,8 @@ class Browser:
         elif method == "Target.targetDestroyed":
             target_id = loads(bytes(raw))["targetId"]
             self._ours.discard(target_id)
+            if target_id in self._ending:
+                self._ending[target_id].set()
             self.on_target_gone(target_id)
         elif method == "Target.targetInfoChanged":
             info = loads(bytes(raw))["targetInfo"]
@@ -193,7 +246,7 @@ class Browser:
         elif not info.get("openerId") and not params.get("waitingForDebugger"):
             # It is told of our own `attachToTarget`, too; any other tab is a stranger, such as a Ctrl click makes.
             if info["targetId"] not in self._ours:
-                self.close_target(connection, info["targetId"])
+                self.end_target(connection, info["targetId"])
         elif params.get("waitingForDebugger"):
             self._refuse(connection, params["sessionId"], info)
 
@@ -214,7 +267,7 @@ class Browser:
                 paused = loads(bytes(params))
                 answer = {"requestId": paused["requestId"], "errorReason": "Aborted"}
                 failed = connection.start("Fetch.failRequest", answer, session)
-                failed.add_done_callback(lambda _: held.done() or held.set_result(paused["request"]["url"]))
+                failed.add_done_callback(lambda _: _settle(held, str(paused["request"]["url"])))
 
         self._turned_away.add(session)
         connection.sinks[session] = hear
@@ -224,14 +277,14 @@ class Browser:
 
     async def _close_refused(self, connection: Connection, info: dict[str, Any], held: asyncio.Future[str]) -> None:
         done, _ = await asyncio.wait((held,), timeout=POPUP_GRACE_S)  # a blank popup has no request to wait for
-        self.close_target(connection, info["targetId"])
+        self.end_target(connection, info["targetId"])
         self.on_popup_refused(info.get("openerId", ""), held.result() if done else info.get("url", ""))
 
     def _refuse_leftovers(self, connection: Connection) -> None:
         if self._creating == 0:
             for target_id in list(self._fresh):
                 del self._fresh[target_id]
-                self.close_target(connection, target_id)
+                self.end_target(connection, target_id)
 
     def _lost(self) -> None:
         self._spawn(self._announce())
@@ -246,9 +299,7 @@ class Browser:
         """End Chromium and give the profile back. Closing twice is fine."""
         self._disposing = True
         await self._announce()
-        if self._starting is not None and not self._starting.done():
-            self._starting.cancel()
-            await asyncio.gather(self._starting, return_exceptions=True)
+        await self._stop_starting()
         if self._profile is not None:
             self._profile.closing()
         if self._chromium is not None:
@@ -261,9 +312,23 @@ class Browser:
             self._profile.release()
 
 
+def _settle(future: asyncio.Future[str], value: str) -> None:
+    if not future.done():
+        future.set_result(value)
+
+
 def disposing() -> UnavailableError:
     """The host is on its way out."""
     return UnavailableError("BROWSER_DISPOSING", "the host is shutting down; start it again and repeat the call")
+
+
+def lent_out() -> UnavailableError:
+    """The owner signs in; there is nothing to wait for but a person."""
+    return UnavailableError(
+        "BROWSER_UNAVAILABLE",
+        "the owner has the profile in a window, to sign in; open again when that window is closed",
+        reason="login",
+    )
 
 
 def browser_gone() -> UnavailableError:

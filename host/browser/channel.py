@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from capsdk.errors import CapError, PolicyError
+from host.cdp.connection import ConnectionGone
 from host.cdp.envelope import loads
+from host.core.limits import MIB
 from host.core.urls import origin_of
 
 if TYPE_CHECKING:
@@ -22,15 +25,32 @@ FRAME_SCHEMES = frozenset(("", "about", "blob", "data", "http", "https"))
 
 @dataclass(slots=True)
 class Facts:
-    """What is known of a target from the guard's events; `frames` are the URLs of all its frames, by frame id."""
+    """What is known of a target from the guard's events.
+
+    `url` is where it was sent, `committed_url` what it shows: after a failed load that is Chromium's error page.
+    `frames` are the URLs that its frames show, `parents` their parents, by frame id.
+    """
 
     url: str = "about:blank"
+    committed_url: str = "about:blank"
     title: str = ""
     origin: str = "null"
     committed_loader: str = ""
     status: int | None = None
     frames: dict[str, str] = field(default_factory=dict)
+    parents: dict[str, str] = field(default_factory=dict)
     commit: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def forget_frames(self, inside: str) -> None:
+        """The frames below this one are gone. Chromium does not tell that of frames which go with their document."""
+        for child in [child for child, parent in self.parents.items() if parent == inside]:
+            self.forget_frame(child)
+
+    def forget_frame(self, frame_id: str) -> None:
+        """This frame is gone, with those below it."""
+        self.frames.pop(frame_id, None)
+        self.parents.pop(frame_id, None)
+        self.forget_frames(frame_id)
 
 
 class Channel:
@@ -108,23 +128,47 @@ class Channel:
 
     def _frame_navigated(self, params: dict[str, Any]) -> None:
         frame = params["frame"]
-        url = frame.get("unreachableUrl") or frame["url"] + frame.get("urlFragment", "")
-        self.facts.frames[frame["id"]] = url
+        facts = self.facts
+        committed_url = frame["url"] + frame.get("urlFragment", "")
         if frame["id"] != self.target_id and (self.handle is not None or frame.get("parentId")):
+            facts.forget_frames(frame["id"])
+            facts.frames[frame["id"]] = committed_url
+            facts.parents[frame["id"]] = frame.get("parentId", "")
             return
-        self.facts.url, self.facts.origin = url, origin_of(url)
-        self.facts.committed_loader = frame.get("loaderId", "")
-        self.facts.commit.set()
+        facts.frames, facts.parents = {frame["id"]: committed_url}, {}
+        facts.committed_url = committed_url
+        facts.url = frame.get("unreachableUrl") or committed_url
+        facts.origin = origin_of(facts.url)
+        facts.committed_loader = frame.get("loaderId", "")
+        facts.commit.set()
+        if params.get("type") == "BackForwardCacheRestore":
+            self.learn_frames()
         if self.refusal() is not None:
             self.session.cut_off(self)
+
+    def learn_frames(self) -> None:
+        """Ask which frames there are: of a page that comes back from the cache Chromium tells its root alone."""
+        with contextlib.suppress(ConnectionGone):
+            self.session.connection.post("Page.getFrameTree", b"{}", self.guard, _FrameTree(self))
+
+    def add_frames(self, tree: dict[str, Any]) -> None:
+        """The frames of a Page.FrameTree, each before those inside it."""
+        frame = tree["frame"]
+        self.facts.frames[frame["id"]] = frame["url"] + frame.get("urlFragment", "")
+        for inner in tree.get("childFrames", ()):
+            self.facts.parents[inner["frame"]["id"]] = frame["id"]
+            self.add_frames(inner)
 
     def _same_document(self, params: dict[str, Any]) -> None:
         self.facts.frames[params["frameId"]] = params["url"]
         if params["frameId"] == self.target_id:
-            self.facts.url = params["url"]
+            self.facts.url = self.facts.committed_url = params["url"]
+
+    def _frame_attached(self, params: dict[str, Any]) -> None:
+        self.facts.parents[params["frameId"]] = params["parentFrameId"]
 
     def _frame_detached(self, params: dict[str, Any]) -> None:
-        self.facts.frames.pop(params.get("frameId", ""), None)
+        self.facts.forget_frame(params.get("frameId", ""))
 
     def _child_attached(self, params: dict[str, Any]) -> None:
         self.session.child_attached(self, params)
@@ -141,6 +185,27 @@ class Channel:
             self.session.dialog_closed()
 
 
+class _FrameTree:
+    """Takes the answer to Page.getFrameTree in the order in which it came: later events have the last word."""
+
+    max_bytes = MIB
+
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+
+    def answered(self, result: bytes) -> None:
+        self._channel.add_frames(loads(result)["frameTree"])
+
+    def refused(self, error: bytes) -> None:
+        """The target is gone, and with it its frames."""
+
+    def too_large(self, size_bytes: int) -> None:
+        """No page has so many frames; what is not known is refused."""
+
+    def gone(self) -> None:
+        """So is everything."""
+
+
 class _Status(msgspec.Struct):
     status: int = 0
 
@@ -153,6 +218,7 @@ class _ResponseReceived(msgspec.Struct):
 
 _HANDLERS: dict[str, Callable[[Channel, dict[str, Any]], None]] = {
     "Inspector.targetCrashed": Channel._note_crash,
+    "Page.frameAttached": Channel._frame_attached,
     "Page.frameDetached": Channel._frame_detached,
     "Page.frameNavigated": Channel._frame_navigated,
     "Page.javascriptDialogClosed": Channel._dialog_closed,

@@ -94,7 +94,7 @@ def environment(profile: Path, ours: Mapping[str, str]) -> dict[str, str]:
 class Chromium:
     """One running Chromium and the connection to it."""
 
-    def __init__(self, keeper: subprocess.Popen[bytes], pipe: PipeTransport, death_fd: int, errors: _Tail) -> None:
+    def __init__(self, keeper: subprocess.Popen[bytes], pipe: PipeTransport, death_fd: int, errors: Tail) -> None:
         assert pipe.connection is not None
         self.connection: Connection = pipe.connection
         self.version: dict[str, Any] = {}
@@ -127,6 +127,8 @@ class Chromium:
             await self._ended(grace_s)
         self._pipe.close()
         if self._death_fd >= 0:
+            with contextlib.suppress(OSError):
+                os.write(self._death_fd, b"-")  # else the keeper takes a temporary profile away, which is still needed
             os.close(self._death_fd)
             self._death_fd = -1
         await self._ended(3.0)
@@ -159,11 +161,8 @@ def launch_failure(status: int | None, stderr: str, *, waited_s: float = 0.0) ->
     )
 
 
-async def launch(config: ChromiumConfig, profile: Profile) -> Chromium:
-    """Start Chromium on a prepared profile and wait until it answers.
-
-    Raises UnavailableError BROWSER_UNAVAILABLE, BROWSER_LAUNCH_FAILED or PROFILE_LOCKED; nothing is left running then.
-    """
+def prepared(config: ChromiumConfig, profile: Profile) -> str:
+    """The binary, its profile made ready for a start. Raises as `launch`."""
     binary = find_binary(config.binary)
     try:
         profile.prepare()
@@ -172,6 +171,15 @@ async def launch(config: ChromiumConfig, profile: Profile) -> Chromium:
             "BROWSER_LAUNCH_FAILED",
             f"the profile {profile.path} cannot be written: {problem.strerror}; free or mend it, or use --ephemeral",
         ) from None
+    return binary
+
+
+async def launch(config: ChromiumConfig, profile: Profile) -> Chromium:
+    """Start Chromium on a prepared profile and wait until it answers.
+
+    Raises UnavailableError BROWSER_UNAVAILABLE, BROWSER_LAUNCH_FAILED or PROFILE_LOCKED; nothing is left running then.
+    """
+    binary = prepared(config, profile)
     chromium = await _spawn(binary, config, profile)
     try:
         await chromium.ready(config.launch_timeout_s)
@@ -195,7 +203,7 @@ async def _spawn(binary: str, config: ChromiumConfig, profile: Profile) -> Chrom
     }
     keep = [profile.lock_fd] if profile.lock_fd is not None else []
     try:
-        keeper = _start_keeper(settings, (theirs_in, theirs_out, death_read), error_write, keep)
+        keeper = start_keeper(settings, (theirs_in, theirs_out, death_read), error_write, keep)
     except OSError as problem:
         for fd in (ours_in, ours_out, death_write, error_read):
             os.close(fd)
@@ -205,14 +213,15 @@ async def _spawn(binary: str, config: ChromiumConfig, profile: Profile) -> Chrom
     finally:
         for fd in (theirs_in, theirs_out, death_read, error_write):
             os.close(fd)
-    errors = _Tail(error_read)
+    errors = Tail(error_read)
     pipe = await PipeTransport.open(ours_in, ours_out, limit_bytes=config.result_bytes)
     return Chromium(keeper, pipe, death_write, errors)
 
 
-def _start_keeper(
+def start_keeper(
     settings: dict[str, Any], ends: tuple[int, int, int], stderr: int, keep: list[int]
 ) -> subprocess.Popen[bytes]:
+    """Start the parent of a Chromium; `ends` become its descriptors 3, 4 and 5. Raises OSError."""
     # Popen passes descriptors under their own numbers, so they are first put where nothing of ours is, then moved by
     # a line of shell-free Python in the keeper's own start: here they go to 3, 4 and 5 by way of high numbers.
     high = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 200 + index) for index, fd in enumerate(ends)]
@@ -239,7 +248,7 @@ def _start_keeper(
             os.close(fd)
 
 
-class _Tail:
+class Tail:
     """The last lines of a pipe, read as they come."""
 
     def __init__(self, fd: int) -> None:

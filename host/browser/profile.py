@@ -10,7 +10,9 @@ import json
 import os
 import shutil
 import socket
+import stat
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -41,20 +43,35 @@ class Profile:
         return self.lock_fd is None
 
     def prepare(self) -> None:
-        """Set the preferences and take away locks of a dead Chromium, before each start."""
-        for name in SINGLETONS:
-            with contextlib.suppress(FileNotFoundError):
-                (self.path / name).unlink()
-        folder = self.path / "Default"
-        folder.mkdir(mode=0o700, exist_ok=True)
-        target = folder / "Preferences"
-        preferences = _merged(_read(target), PREFERENCES)
-        draft = folder / "Preferences.capsdk"
-        draft.write_text(json.dumps(preferences), encoding="utf-8")
-        draft.replace(target)
+        """Set the preferences and take away locks of a dead Chromium, before each start.
+
+        The folder was a browser's, which may have been taken over: no link in it is followed, since the host may be root.
+        """
+        with _folder(self.path, None) as root:
+            for name in SINGLETONS:
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(name, dir_fd=root)
+            with contextlib.suppress(FileExistsError):
+                os.mkdir("Default", 0o700, dir_fd=root)
+            with _folder("Default", root) as default:
+                preferences = _merged(_read("Preferences", default), PREFERENCES)
+                self._write("Preferences", json.dumps(preferences).encode(), default)
+                self._give(default)
+            self._give(root)
+
+    def _write(self, name: str, data: bytes, folder: int) -> None:
+        draft = f"{name}.capsdk"
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(draft, dir_fd=folder)
+        fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600, dir_fd=folder)
+        with open(fd, "wb") as file:
+            file.write(data)
+            self._give(fd)
+        os.replace(draft, name, src_dir_fd=folder, dst_dir_fd=folder)
+
+    def _give(self, fd: int) -> None:
         if self.uid is not None:
-            for path in (self.path, folder, target):
-                os.chown(path, self.uid, self.uid)
+            os.fchown(fd, self.uid, self.uid)
 
     def closing(self) -> None:
         """Tell who waits for the lock that it will be free soon."""
@@ -172,9 +189,24 @@ def _locked(path: Path, who: str, pid: int | None) -> UnavailableError:
     )
 
 
-def _read(path: Path) -> dict[str, Any]:
+@contextlib.contextmanager
+def _folder(path: Path | str, parent: int | None) -> Iterator[int]:
+    """A descriptor of a folder that is no link."""
+    fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=parent)
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        yield fd
+    finally:
+        os.close(fd)
+
+
+def _read(name: str, folder: int) -> dict[str, Any]:
+    """A JSON object in a plain file; empty when it is none."""
+    try:
+        fd = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
+        with open(fd, "rb") as file:
+            status = os.fstat(fd)
+            plain = stat.S_ISREG(status.st_mode) and status.st_nlink == 1
+            found = json.loads(file.read()) if plain else {}
     except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}

@@ -80,6 +80,8 @@ class Session:
         self.closed: CapError | None = None
         self.children: dict[str, Channel] = {}
         self.capturing = False
+        self.raw_touched = False  # a raw command went into it: later gates read that
+        self.opener_id: str | None = None  # the session whose page opened this one
         self.last_used = time.monotonic()
         self.on_hopeless: Callable[[Session, str], None] = lambda session, why: None
         self._new_handle = new_handle
@@ -97,6 +99,11 @@ class Session:
     def origin(self) -> str:
         """The origin of the page it shows, "null" for a blank one."""
         return self.page.facts.origin
+
+    @property
+    def commands_in_flight(self) -> int:
+        """How many commands wait for Chromium's answer."""
+        return len(self._commands)
 
     @property
     def frame_urls(self) -> tuple[str, ...]:
@@ -217,9 +224,9 @@ class Session:
         """The guard was given a paused out-of-process frame of `parent`."""
         guard, info = params["sessionId"], params["targetInfo"]
         self._attaching.add(guard)
-        self.spawn(self._lend_child(parent, guard, info))
+        self.spawn(self._lend_child(parent, guard, info, runs=not params.get("waitingForDebugger", True)))
 
-    async def _lend_child(self, parent: Channel, guard: str, info: dict[str, Any]) -> None:
+    async def _lend_child(self, parent: Channel, guard: str, info: dict[str, Any], *, runs: bool) -> None:
         """Attach the app's CDP session, announce the frame, enable, and let it run: in this order nothing is lost."""
         connection, target_id = self.connection, info["targetId"]
         try:
@@ -232,7 +239,7 @@ class Session:
         self._attaching.discard(guard)
         handle = self._new_handle()
         child = Channel(self, guard=guard, app=attached["sessionId"], target_id=target_id, handle=handle, parent=parent)
-        child.facts.url = info.get("url", "")
+        child.facts.url = child.facts.committed_url = info.get("url", "")
         self.children[handle] = child
         child.listen()
         public: dict[str, Any] = {key: info[key] for key in ("targetId", "type", "title", "url") if key in info}
@@ -243,6 +250,8 @@ class Session:
         for method, arguments in APP_ENABLES:
             connection.start(method, arguments, child.app)
         connection.start("Runtime.runIfWaitingForDebugger", {}, guard)
+        if runs:
+            child.learn_frames()  # it came back from the cache with its page
 
     def child_detached(self, cdp_session: str) -> None:
         """Chromium dropped a frame's CDP session: its handle, and those of frames inside it, are gone."""

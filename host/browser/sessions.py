@@ -16,14 +16,19 @@ from capsdk.errors import CapError, ExhaustedError, OwnershipError, TimeoutError
 from host.browser.browser import Browser, browser_gone
 from host.browser.channel import Channel
 from host.browser.session import Session
+from host.cdp.connection import CdpFailure, ConnectionGone
 from host.core.capture import Capture
 from host.core.grants import Caller, Kind
 from host.core.limits import Limits
 
 log = logging.getLogger("capsdk.sessions")
 
+# Chromium 156 answers a close that meets the commit of a navigation with success, and forgets it: it is said again. Not
+# too often: each one begins anew the half second that a page which does not answer is given.
+CLOSE_AGAIN_S = (0.2, 0.8, 0.8)
 RETRY_S = (1.0, 3.0, 10.0)
 REMEMBERED = 1000
+TITLES_TIMEOUT_S = 2.0
 
 
 class Sessions:
@@ -40,6 +45,7 @@ class Sessions:
         self._opening: dict[tuple[str, Kind], int] = {}
         self._gone: dict[str, asyncio.Event] = {}
         self._unconfirmed: set[str] = set()
+        self._closing: dict[str, Session] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._expiry: asyncio.Task[None] | None = None
         browser.on_gone = self._browser_gone
@@ -61,6 +67,24 @@ class Sessions:
     def of(self, caller: Caller) -> list[Session]:
         """This caller's live sessions, oldest first."""
         return [session for session in self._live.values() if session.owner == caller]
+
+    def closing_of(self, caller: Caller) -> list[Session]:
+        """This caller's released sessions whose tabs Chromium has not confirmed closed yet."""
+        return [session for session in self._closing.values() if session.owner == caller]
+
+    async def read_titles(self, sessions: list[Session]) -> None:
+        """Ask Chromium for the titles of these sessions: it tells of them when a page commits, not when they change."""
+        if not sessions:
+            return
+        with contextlib.suppress(CdpFailure, ConnectionGone, builtins.TimeoutError):
+            found = await sessions[0].connection.call("Target.getTargets", timeout_s=TITLES_TIMEOUT_S)
+            for info in found.get("targetInfos", ()):
+                self._title(info["targetId"], str(info.get("title", "")))
+
+    def held_by(self, caller: Caller) -> int:
+        """Sessions open or opening of the caller's app or chat client: those that count against its limit."""
+        key = (caller.app, caller.kind)
+        return sum((s.owner.app, s.owner.kind) == key for s in self._live.values()) + self._opening.get(key, 0)
 
     def owned(self, caller: Caller, session_id: str) -> Session:
         """The caller's own live session.
@@ -105,9 +129,8 @@ class Sessions:
 
     def _take_slot(self, caller: Caller) -> tuple[str, Kind]:
         key = (caller.app, caller.kind)
-        mine = sum((s.owner.app, s.owner.kind) == key for s in self._live.values()) + self._opening.get(key, 0)
         for held, limit, whose in (
-            (mine, self._limits.sessions_per_client, "this app"),
+            (self.held_by(caller), self._limits.sessions_per_client, "this app"),
             (len(self), self._limits.sessions_per_host, "the whole host"),
         ):
             if held >= limit:
@@ -174,15 +197,25 @@ class Sessions:
         await session.finish_tasks()
         if connection.closed:
             return
-        self._browser.close_target(connection, target_id)
+        self._closing[target_id] = session
         try:
             async with asyncio.timeout(self._limits.close_timeout_s):
-                await gone.wait()
+                await self._until_gone(session, gone)
         except builtins.TimeoutError:
             self._unconfirmed.add(target_id)
             self._task(self._close_again(session, gone))
         else:
+            self._closing.pop(target_id, None)
             self._gone.pop(target_id, None)
+
+    async def _until_gone(self, session: Session, gone: asyncio.Event) -> None:
+        for wait_s in CLOSE_AGAIN_S:
+            self._browser.close_target(session.connection, session.target_id)
+            with contextlib.suppress(builtins.TimeoutError):
+                async with asyncio.timeout(wait_s):
+                    await gone.wait()
+                    return
+        await gone.wait()
 
     async def _close_again(self, session: Session, gone: asyncio.Event) -> None:
         for wait_s in RETRY_S:
@@ -195,6 +228,7 @@ class Sessions:
                     break
         if gone.is_set() or session.connection.closed:
             self._unconfirmed.discard(session.target_id)
+            self._closing.pop(session.target_id, None)
             self._gone.pop(session.target_id, None)
         else:
             log.error("Chromium did not confirm that a tab is closed")
@@ -215,6 +249,7 @@ class Sessions:
         for gone in self._gone.values():
             gone.set()
         self._unconfirmed.clear()
+        self._closing.clear()
 
     def _target_gone(self, target_id: str) -> None:
         session = self._by_target.get(target_id)

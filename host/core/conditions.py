@@ -5,11 +5,13 @@ from __future__ import annotations
 import base64
 import binascii
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import unquote
 
-from host.core.urls import UrlRules, judge_url, normal_host, origin_of
+from host.core.urls import SCHEME, UrlRules, judge_url, normal_host, origin_of
 from host.core.wire import dumps
 
 Params = dict[str, Any]
@@ -149,7 +151,8 @@ INSPECT_MODES = frozenset(("searchForNode", "searchForUAShadowDOM", "none"))
 
 def inspect_mode(params: Params, around: Surroundings) -> Ruling:
     """Overlay.setInspectMode: no area screenshots."""
-    if params.get("mode") not in INSPECT_MODES:
+    mode = params.get("mode")
+    if not isinstance(mode, str) or mode not in INSPECT_MODES:
         raise Refused(f"`mode` is one of {', '.join(sorted(INSPECT_MODES))}")
     return passed(params, "mode_rule")
 
@@ -219,8 +222,8 @@ def network_enable(params: Params, around: Surroundings) -> Ruling:
 
 
 def durable_messages(params: Params, around: Surroundings) -> Ruling:
-    """Network.configureDurableMessages: the same bounds."""
-    return passed(clamped(params, NETWORK_CLAMPS[1:]), "buffers_clamped")
+    """Network.configureDurableMessages: the same bounds, on what is there: without a total it turns them off."""
+    return passed(clamped(params, (limit for limit in NETWORK_CLAMPS[1:] if limit[0] in params)), "buffers_clamped")
 
 
 def conditions_by_rule(params: Params, around: Surroundings) -> Ruling:
@@ -311,10 +314,13 @@ def _binary_headers(params: Params) -> list[tuple[str, str]]:
     if encoded is None:
         return []
     try:
-        raw = base64.b64decode(encoded, validate=True).decode("latin-1")
+        raw = base64.b64decode(encoded, validate=True)
     except (TypeError, ValueError, binascii.Error):
         raise Refused("`binaryResponseHeaders` is base64") from None
-    lines = re.split("[\0\r\n]", raw)
+    if b"\r" in raw or b"\n" in raw:
+        # Chromium keeps them in the value and skips them in a Location: "ma\nilto:" would be read as relative here.
+        raise Refused("`binaryResponseHeaders` are separated by zero bytes; take the line breaks out")
+    lines = raw.decode("utf-8", "replace").split("\0")  # as Chromium reads a Location; what is not UTF-8 is no host
     return [(name, value) for name, _, value in (line.partition(":") for line in lines)]
 
 
@@ -331,7 +337,7 @@ def get_cookies(params: Params, around: Surroundings) -> Ruling:
     shown = {origin_of(url) for url in (around.page_url, *around.frame_urls)} - {"null"}
     for url in urls:
         # Whether a place is an inner one was decided when its frame was loaded: here it counts whose cookies they are.
-        origin = judge_url(url, UrlRules()).origin if isinstance(url, str) else ""
+        origin = judge_url(url, UrlRules()).origin if isinstance(url, str) and host_of(url) else ""
         if origin not in shown:
             raise Refused("each of `urls` has the origin of a page or frame that this session shows now")
     return passed(params, "own_cookies")
@@ -367,13 +373,23 @@ def check_cookie(cookie: Mapping[str, Any], around: Surroundings) -> None:
         raise Refused("`url` or `domain` is needed")
     if url is not None and (not isinstance(url, str) or host_of(url) != host):
         raise Refused(f"the host of `url` is not {host}, which the tab shows")
-    if domain is not None and (not isinstance(domain, str) or normal_host(domain.removeprefix(".")) != host):
+    if domain is not None and (not isinstance(domain, str) or _cookie_host(domain.removeprefix(".")) != host):
         raise Refused(f"`domain` is not {host}, which the tab shows")
 
 
 def host_of(url: str) -> str | None:
-    """The host of an http(s) URL in one spelling, None for any other."""
-    return judge_url(url, UrlRules()).place.rpartition(":")[0] or None
+    """The host of an http(s) URL in one spelling, None for any other and for one that has no cookies of its own."""
+    if not judge_url(url, UrlRules()).place:
+        return None
+    text = url.replace("\\", "/")
+    authority = re.split(r"[/?#]", SCHEME.sub("", text, count=1), maxsplit=1)[0]
+    return _cookie_host(authority if authority.endswith("]") else re.sub(":[0-9]*$", "", authority))
+
+
+def _cookie_host(host: str) -> str | None:
+    """As `normal_host`, but cookies of `shop.example.` are not those of `shop.example`, so the first has none here."""
+    written = unicodedata.normalize("NFKC", unquote(host)).replace("。", ".")
+    return None if written.endswith(".") else normal_host(host)
 
 
 CONDITIONS: Mapping[str, Condition] = {

@@ -41,6 +41,7 @@ class Limits:
     run_memory_mb: int = 512
     run_output_bytes: int = 1 * MIB
     log_message_bytes: int = 8 * KIB
+    asset_bytes: int = 1 * MIB
 
     def public(self) -> dict[str, float]:
         """Name and value of each limit, as `browser.sessions` and `capsdk doctor` show them."""

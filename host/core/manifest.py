@@ -11,10 +11,13 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from capsdk.errors import InvalidArgumentError
+from host.core.inputs import input_problem, schema_problem
+from host.core.tomllines import Path, nearest_line
 
 ORIGIN = re.compile(r"https?://(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)*(:[0-9]{1,5})?|https?://\[[0-9a-f:]+\](:[0-9]{1,5})?")
 PATH = re.compile(r"[A-Za-z0-9_-]+(/[A-Za-z0-9_-]+)*\.py")
 MAX_PROBLEMS = 5
+NO_LINES: Mapping[Path, int] = {}
 
 
 class Part(BaseModel):
@@ -44,6 +47,8 @@ def _json(value: object) -> object:
         json.dumps(value, allow_nan=False)
     except (TypeError, ValueError):
         raise ValueError("dates, nan and inf are not JSON; write them as text") from None
+    except RecursionError:
+        raise ValueError("it nests too deeply; make it flatter") from None
     return value
 
 
@@ -125,16 +130,43 @@ class Manifest(Part):
     limits: Limits = Limits()
 
 
-def parse_manifest(data: Mapping[str, Any]) -> Manifest:
-    """The manifest of a decoded `app.toml`. Raises InvalidArgumentError MANIFEST_INVALID naming each key at fault."""
+def parse_manifest(data: Mapping[str, Any], lines: Mapping[Path, int] = NO_LINES) -> Manifest:
+    """The manifest of a decoded `app.toml`; `lines` say where its keys stand.
+
+    Raises InvalidArgumentError MANIFEST_INVALID naming each key at fault, and its line.
+    """
     try:
-        return Manifest.model_validate(dict(data))
+        manifest = Manifest.model_validate(dict(data))
     except ValidationError as problem:
-        found = problem.errors(include_url=False)
-    problems = [{"key": _key(one["loc"]), "problem": _words(one)} for one in found[:MAX_PROBLEMS]]
-    told = "; ".join(f"{one['key']}: {one['problem']}" for one in problems)
+        found = [(one["loc"], _words(one)) for one in problem.errors(include_url=False)]
+    else:
+        found = _input_problems(manifest.input)
+    if found:
+        raise _invalid(found, lines)
+    return manifest
+
+
+def _invalid(found: list[tuple[Path, str]], lines: Mapping[Path, int]) -> InvalidArgumentError:
+    problems: list[dict[str, Any]] = []
+    told = []
+    for path, words in found[:MAX_PROBLEMS]:
+        line = nearest_line(lines, path)
+        problems.append({"key": _key(path), "problem": words, **({"line": line} if line else {})})
+        told.append((f"line {line}, " if line else "") + f"{_key(path)}: {words}")
     more = f" (and {len(found) - MAX_PROBLEMS} more)" if len(found) > MAX_PROBLEMS else ""
-    raise InvalidArgumentError("MANIFEST_INVALID", f"app.toml, {told}{more}", problems=problems)
+    return InvalidArgumentError("MANIFEST_INVALID", f"app.toml, {'; '.join(told)}{more}", problems=problems)
+
+
+def _input_problems(given: Input) -> list[tuple[Path, str]]:
+    if given.schema_ is None:
+        return []
+    unusable = schema_problem(given.schema_)
+    if unusable is not None:
+        return [(("input", "schema", *unusable.path), f"{unusable.problem}; mend the schema")]
+    misfit = input_problem(given.schema_, given.example) if "example" in given.model_fields_set else None
+    if misfit is None:
+        return []
+    return [(("input", "example", *misfit.path), f"{misfit.problem}; make it fit [input.schema]")]
 
 
 def row_problem(columns: tuple[Column, ...], rows: object) -> str | None:
@@ -158,8 +190,8 @@ def row_problem(columns: tuple[Column, ...], rows: object) -> str | None:
     return None
 
 
-def _key(location: tuple[int | str, ...]) -> str:
-    return ".".join(str(part) for part in location) or "app.toml"
+def _key(location: Path) -> str:
+    return ".".join(str(part) for part in location)[:200] or "app.toml"
 
 
 def _words(found: Any) -> str:

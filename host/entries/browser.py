@@ -152,7 +152,7 @@ def judge_cdp(call: Call) -> Judged:
     assert isinstance(session, Session)
     channel = session.channel(args.targetSessionId)
     params, raw = checked_params(call)
-    around = Surroundings(call.caller.urls, session.page.facts.url, session.frame_urls)
+    around = Surroundings(call.caller.urls, session.page.facts.committed_url, session.frame_urls)
     ruling = judge_method(args.method, params, services(call).rules, around)
     if not ruling.allowed:
         raise error(ruling.code, ruling.reason, hint=ruling.hint, method=args.method[:128])

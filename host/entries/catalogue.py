@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from host.dispatch.entry import Entry
-from host.entries import browser, run
+from host.entries import about, app, browser, run
 
-ENTRIES: Mapping[str, Entry] = {entry.name: entry for entry in (*browser.ENTRIES, *run.ENTRIES)}
+ENTRIES: Mapping[str, Entry] = {
+    entry.name: entry for entry in (*browser.ENTRIES, *about.ENTRIES, *app.ENTRIES, *run.ENTRIES)
+}

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import signal
 import sys
 import time
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 import click
@@ -55,7 +57,7 @@ class Backend(Protocol):
 
     async def call(self, entry: str, args: dict[str, Any]) -> dict[str, Any]: ...
 
-    async def serve(self) -> None: ...
+    async def serve(self, ready: Callable[[Path], None]) -> None: ...
 
     async def grants_list(self) -> list[dict[str, Any]]: ...
 
@@ -237,9 +239,17 @@ def call(backend: Backend, entry: str, args: str, timing: bool) -> None:
 @cli.command(context_settings=HELP)
 @click.pass_obj
 def serve(backend: Backend) -> None:
-    """Be the host of the profile until told to end (Ctrl-C): other commands join it."""
-    click.echo("capsdk: serving; end it with Ctrl-C", err=True)
-    run_command(backend.serve())
+    """Be the host of the profile until told to end (Ctrl-C or SIGTERM, exit 0): other commands join it."""
+
+    def ready(socket: Path) -> None:
+        click.echo(f"capsdk: serving on {socket}; end it with Ctrl-C", err=True)
+
+    async def until_told() -> None:
+        with contextlib.suppress(asyncio.CancelledError):  # to be told is how it ends
+            await backend.serve(ready)
+
+    run_command(until_told())
+    click.echo("capsdk: ended, and what it started with it", err=True)
 
 
 @cli.group(context_settings=HELP)

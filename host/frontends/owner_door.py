@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import os
+import select
 import socket
 import struct
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from capsdk.errors import CapError, InvalidArgumentError
@@ -16,20 +18,25 @@ from host.core.limits import Limits
 from host.core.wire import Cancel, Request, dumps, error_line, notice_line, ok_line, read_line
 from host.dispatch.dispatcher import Dispatcher, internal
 from host.frontends.script_door import interrupted
+from host.frontends.stdio import first_of
 from host.frontends.wire_connection import WireConnection
 
 SETTLE_S = 5.0
-ATTACH, RUN = "host.attach", "host.run"
+LOOK_S = 0.1
+CLEAR_UP_S = 0.05  # between the two interrupts of a job whose command died
+ATTACH, RUN, LOGIN = "host.attach", "host.run", "host.login"
 OWNER = Caller("owner", "-", Kind.OWNER, "owner", "owner")
 
 Tell = Callable[[str, dict[str, Any]], None]
+Job = Callable[[dict[str, Any], Tell], Awaitable[dict[str, Any]]]
 
 
 class OwnerServer:
     """What every connection of the socket shares.
 
-    `attach(args)` makes the caller that a joining command speaks for; `run(args, tell)` does one whole run. Both raise
-    CapError. A connection whose first line is neither is the owner's own.
+    `attach(args)` makes the caller that a joining command speaks for; `jobs` are what takes a connection of its own,
+    by method, such as a whole run: `job(args, tell)` gives the reply. All raise CapError. A connection whose first line
+    is neither is the owner's own.
     """
 
     def __init__(
@@ -37,12 +44,12 @@ class OwnerServer:
         dispatcher: Dispatcher,
         limits: Limits,
         attach: Callable[[dict[str, Any]], Caller],
-        run: Callable[[dict[str, Any], Tell], Awaitable[dict[str, Any]]],
+        jobs: Mapping[str, Job],
     ) -> None:
         self.dispatcher = dispatcher
         self.limits = limits
         self.attach = attach
-        self.run = run
+        self.jobs = jobs
         self.doors: set[OwnerDoor] = set()
         self.served = 0
         self.changed = asyncio.Event()
@@ -60,7 +67,8 @@ class OwnerDoor(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self._first = LineSplitter(server.limits.line_bytes)
         self._wire: WireConnection | None = None
-        self._run: asyncio.Task[None] | None = None
+        self._job: asyncio.Task[None] | None = None
+        self._interrupts = 0
         self._ending: asyncio.Task[None] | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -70,32 +78,47 @@ class OwnerDoor(asyncio.Protocol):
             transport.abort()
             return
         self._server.doors.add(self)
-        self._server.served += 1
 
     def data_received(self, data: bytes) -> None:
         if self._wire is not None:
             self._wire.feed(data)
-        elif self._run is not None:
-            if any(isinstance(line, bytes) and isinstance(read_line(line), Cancel) for line in self._first.feed(data)):
-                self._run.cancel()  # the script hears of it, and has its time
+        elif self._job is not None:
+            self._hear(data)
         else:
             newline = data.find(b"\n") + 1 or len(data)
             lines = self._first.feed(data[:newline])
             if lines:
                 self._begin(lines[0], data[newline:])
 
+    def _hear(self, data: bytes) -> None:
+        """During a job there is nothing to say but its cancellation."""
+        if any(isinstance(line, bytes) and isinstance(read_line(line), Cancel) for line in self._first.feed(data)):
+            self._interrupt(1)
+
+    def _interrupt(self, times: int) -> None:
+        """Interrupt the job: the first time it has its time to end, the second time it has not, a third would break it.
+
+        A script hears of the first one, and nobody waits for it after the second.
+        """
+        if self._job is not None and self._interrupts < times:
+            self._interrupts += 1
+            self._job.cancel()
+
     def _begin(self, line: bytes | TooLong, rest: bytes) -> None:
+        self._server.served += 1
         request = read_line(line) if isinstance(line, bytes) else None
         try:
-            if isinstance(request, Request) and request.method == RUN:
-                self._run = asyncio.get_running_loop().create_task(self._do_run(request))
+            if isinstance(request, Request) and request.method in self._server.jobs:
+                loop = asyncio.get_running_loop()
+                self._job = loop.create_task(self._do(self._server.jobs[request.method], request))
+                loop.call_soon(self._hear, rest)  # a task that is cancelled before it began would not answer
                 return
             if isinstance(request, Request) and request.method == ATTACH:
                 caller = self._server.attach(request.args)
                 self._wire = self._wire_for(caller)
                 self._write(ok_line(request.id, dumps({"pid": os.getpid(), "run": caller.run})))
             else:
-                self._wire = self._wire_for(OWNER)
+                self._wire = self._wire_for(replace(OWNER))  # an object of its own: what ends is this one's calls
                 rest = (line if isinstance(line, bytes) else b"") + b"\n" + rest
         except CapError as problem:
             self._write(error_line(request.id if isinstance(request, Request) else None, problem))
@@ -107,13 +130,13 @@ class OwnerDoor(asyncio.Protocol):
         server = self._server
         return WireConnection(server.dispatcher, caller, self._write, server.limits)
 
-    async def _do_run(self, request: Request) -> None:
+    async def _do(self, job: Job, request: Request) -> None:
         def tell(kind: str, data: dict[str, Any]) -> None:
             self._write(notice_line(kind, data))
 
         try:
-            envelope = await self._server.run(request.args, tell)
-            self._write(ok_line(request.id, dumps(envelope)))
+            result = await job(request.args, tell)
+            self._write(ok_line(request.id, dumps(result)))
         except CapError as problem:
             self._write(error_line(request.id, problem))
         except Exception as problem:
@@ -126,8 +149,11 @@ class OwnerDoor(asyncio.Protocol):
                 self._transport.close()
 
     def eof_received(self) -> bool:
-        if self._run is None:
-            self._end_soon()
+        if self._job is not None:
+            return False  # its command has died
+        if self._wire is None and self._first.held_bytes:
+            self.data_received(b"\n")
+        self._end_soon()
         return True  # answers under way still go out
 
     def _end_soon(self) -> None:
@@ -137,10 +163,21 @@ class OwnerDoor(asyncio.Protocol):
     async def _settle_and_close(self) -> None:
         if self._wire is not None:
             self._wire.feed_rest()
-            await self._wire.settle(SETTLE_S)
+            await first_of(self._wire.settle(SETTLE_S), self._peer_left())
             await self._wire.end()
         if self._transport is not None:
             self._transport.close()
+
+    async def _peer_left(self) -> None:
+        """Wait until nobody is there to be answered: after the end of input only POLLHUP tells (poll(2))."""
+        poll = select.poll()
+        assert self._transport is not None
+        while not self._transport.is_closing():
+            fd = self._transport.get_extra_info("socket").fileno()
+            poll.register(fd, 0)
+            if poll.poll(0):
+                return
+            await asyncio.sleep(LOOK_S)
 
     def pause_writing(self) -> None:
         """A client that does not read its answers is not read from either."""
@@ -152,10 +189,9 @@ class OwnerDoor(asyncio.Protocol):
             self._transport.resume_reading()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        if self._run is not None:
-            # The command died: nobody waits for the script to clear up. The second one ends its time for that.
-            self._run.cancel()
-            asyncio.get_running_loop().call_later(0.05, self._run.cancel)
+        if self._job is not None:  # the command died: nobody waits for the script to clear up
+            self._interrupt(1)
+            asyncio.get_running_loop().call_later(CLEAR_UP_S, self._interrupt, 2)
         if self in self._server.doors and self._ending is None:
             self._ending = asyncio.get_running_loop().create_task(self._finish())
         elif self._ending is not None:
@@ -167,8 +203,8 @@ class OwnerDoor(asyncio.Protocol):
         try:
             if self._wire is not None:
                 await self._wire.end()
-            if self._run is not None:
-                await asyncio.gather(self._run, return_exceptions=True)
+            if self._job is not None:
+                await asyncio.gather(self._job, return_exceptions=True)
         finally:
             self._gone()
 
@@ -182,9 +218,9 @@ class OwnerDoor(asyncio.Protocol):
 
     async def close(self) -> None:
         """End the connection and what runs in it. Closing twice is fine."""
-        if self._run is not None:
-            self._run.cancel()
-            await asyncio.gather(self._run, return_exceptions=True)
+        if self._job is not None:
+            self._interrupt(1)
+            await asyncio.gather(self._job, return_exceptions=True)
         if self._wire is not None:
             await self._wire.end()
         if self._transport is not None:

@@ -45,14 +45,21 @@ class Program:
 
 
 async def run_program(
-    dispatcher: Dispatcher, caller: Caller, worker: RunningWorker, program: Program, limits: Limits, *, wall_s: float
+    dispatcher: Dispatcher,
+    caller: Caller,
+    worker: RunningWorker,
+    program: Program,
+    limits: Limits,
+    *,
+    wall_s: float,
+    calls_per_s: float | None = None,
 ) -> dict[str, Any]:
     """Give the worker its program and serve its calls until it tells its result, `{state, complete, rowsJson}`.
 
     Raises the script's own CapError, InternalError SCRIPT_FAILED, ExhaustedError RUN_LIMIT after `wall_s`. When the
     awaiting task is cancelled, the script hears of it and has 2 s. The worker is dead afterwards, its sessions gone.
     """
-    door = ScriptDoor(dispatcher, caller, limits)
+    door = ScriptDoor(dispatcher, caller, limits, calls_per_s)
     try:
         await door.open(worker)
         door.start(program, caller)
@@ -84,11 +91,13 @@ class ScriptVanished(Exception):
 class ScriptDoor(asyncio.Protocol):
     """Joins a worker's socket to the dispatcher."""
 
-    def __init__(self, dispatcher: Dispatcher, caller: Caller, limits: Limits) -> None:
+    def __init__(
+        self, dispatcher: Dispatcher, caller: Caller, limits: Limits, calls_per_s: float | None = None
+    ) -> None:
         self._transport: asyncio.WriteTransport | None = None
         self._outcome: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
         self.ended = asyncio.Event()
-        self.connection = WireConnection(dispatcher, caller, self._write, limits, self._notice)
+        self.connection = WireConnection(dispatcher, caller, self._write, limits, self._notice, calls_per_s=calls_per_s)
 
     async def open(self, worker: RunningWorker) -> None:
         """Take the worker's socket over."""

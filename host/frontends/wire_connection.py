@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import math
+import time
 from collections.abc import Callable
 from typing import Any
 
 from capsdk.errors import CapError, ExhaustedError, InvalidArgumentError
 from capsdk.wire import LineSplitter, TooLong
+from host.core.bucket import Bucket
 from host.core.grants import Caller
 from host.core.limits import Limits
 from host.core.wire import (
@@ -30,6 +33,7 @@ class WireConnection:
     """Used by every door that speaks lines: standard input and output, a script's socket, the owner's socket.
 
     `write(line)` takes whole lines. `on_notice` hears lines without an id; without it they are refused as unreadable.
+    `calls_per_s` is the pace of the app's manifest, None for no pace.
     """
 
     def __init__(
@@ -39,17 +43,20 @@ class WireConnection:
         write: Callable[[bytes], None],
         limits: Limits,
         on_notice: Callable[[str, Any], None] | None = None,
+        *,
+        calls_per_s: float | None = None,
     ) -> None:
         self.caller = caller
         self._dispatcher = dispatcher
         self._write = write
         self._limits = limits
         self._on_notice = on_notice
+        self._pace = Bucket(calls_per_s, time.monotonic()) if calls_per_s else None
         self._splitter = LineSplitter(limits.line_bytes)
         self._calls: dict[CallId, Call | None] = {}
         self._idle = asyncio.Event()
         self._idle.set()
-        self._ending = False
+        self._ending: asyncio.Task[None] | None = None
         self._ended = False
 
     @property
@@ -84,10 +91,15 @@ class WireConnection:
             return
 
     async def end(self) -> None:
-        """The caller is gone: its calls end, each answered once, and what it held is released. Twice is fine."""
-        if self._ending:
-            return
-        self._ending = True
+        """The caller is gone: its calls end, each answered once, and what it held is released. Twice is fine.
+
+        It is finished even when who waits for it is cancelled: a tab that is not released would stay for ever.
+        """
+        if self._ending is None:
+            self._ending = asyncio.get_running_loop().create_task(self._end())
+        await asyncio.shield(self._ending)
+
+    async def _end(self) -> None:
         await self._dispatcher.caller_ended(self.caller)
         self._ended = True
 
@@ -113,6 +125,10 @@ class WireConnection:
             return
         if len(self._calls) >= self._limits.calls_in_flight:
             self._refuse(Unreadable(number, too_many(self._limits.calls_in_flight)))
+            return
+        wait_s = self._pace.take(time.monotonic()) if self._pace is not None else 0.0
+        if self._pace is not None and wait_s:
+            self._refuse(Unreadable(number, too_fast(self._pace.per_s, wait_s)))
             return
         self._calls[number] = None
         self._idle.clear()
@@ -145,4 +161,15 @@ def too_many(limit: int) -> ExhaustedError:
         f"{limit} calls are under way and that is the limit; wait for an answer first",
         limit=limit,
         actual=limit + 1,
+    )
+
+
+def too_fast(per_s: float, wait_s: float) -> ExhaustedError:
+    """The calls come faster than the app's manifest said they would."""
+    wait_ms = math.ceil(wait_s * 1000)
+    return ExhaustedError(
+        "RATE_LIMITED",
+        f"the manifest's calls_per_s is {per_s:g}; call again in {wait_ms} ms, or raise it in app.toml",
+        limit=per_s,
+        retryAfterMs=wait_ms,
     )
