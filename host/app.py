@@ -182,7 +182,9 @@ class _PrivateLog(logging.handlers.RotatingFileHandler):
     """A log that only its owner can read, whatever the umask."""
 
     def _open(self) -> Any:
-        return open(self.baseFilename, self.mode, encoding="utf-8", opener=lambda path, flags: os.open(path, flags, 0o600))
+        return open(
+            self.baseFilename, self.mode, encoding="utf-8", opener=lambda path, flags: os.open(path, flags, 0o600)
+        )
 
 
 @contextlib.contextmanager

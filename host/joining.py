@@ -42,9 +42,12 @@ class Meeting:
 
 def meeting_of(places: Places) -> Meeting:
     """The socket for these places. Raises UnavailableError BROWSER_LAUNCH_FAILED when its folder is not only ours."""
-    with warnings.catch_warnings(action="ignore"):  # it warns where no XDG_RUNTIME_DIR is set; a folder of ours will do
-        folder = platformdirs.user_runtime_path("capsdk")
+    folder = Path("/run")
     try:
+        with warnings.catch_warnings(
+            action="ignore"
+        ):  # it warns where no XDG_RUNTIME_DIR is set; a folder of ours will do
+            folder = platformdirs.user_runtime_path("capsdk")
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         status = folder.stat(follow_symlinks=False)
     except OSError as problem:

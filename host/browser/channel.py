@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from capsdk.errors import CapError, PolicyError
+from host.browser.command import cdp_error
 from host.cdp.connection import ConnectionGone
 from host.cdp.envelope import loads
 from host.core.limits import MIB
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 # A frame that shows anything else, such as an extension's page, is not the site's any more.
 FRAME_SCHEMES = frozenset(("", "about", "blob", "data", "http", "https"))
+
+FAILED_KEPT = 1000  # failed requests remembered for one target
 
 
 @dataclass(slots=True)
@@ -77,6 +80,7 @@ class Channel:
         self.parent = parent
         self.facts = Facts()
         self.crashed = False
+        self._failed: dict[str, str] = {}
 
     def listen(self) -> None:
         """Take the events of both CDP sessions."""
@@ -107,6 +111,8 @@ class Channel:
             return
         if method == "Network.responseReceived" and self.facts.status is None and self.handle is None:
             self._note_status(bytes(params))
+        elif method == "Network.loadingFailed":
+            self._note_failed(bytes(params))
         elif method == "Inspector.targetCrashed":
             self._note_crash({})
         session.add_event(method, bytes(params), self.handle)
@@ -115,12 +121,28 @@ class Channel:
         handler = _HANDLERS.get(method)
         if handler is not None:
             handler(self, loads(bytes(params)))
+            self.session.frames_changed()
 
     def _note_status(self, params: bytes) -> None:
         response = msgspec.json.decode(params, type=_ResponseReceived)
         # Chromium names a page's target after its main frame.
         if response.type == "Document" and response.frameId == self.target_id:
             self.facts.status = response.response.status
+
+    def _note_failed(self, params: bytes) -> None:
+        failed = msgspec.json.decode(params, type=_LoadingFailed)
+        self._failed[failed.requestId] = failed.errorText
+        if len(self._failed) > FAILED_KEPT:
+            del self._failed[next(iter(self._failed))]
+
+    def body_refusal(self, request_id: object) -> CapError | None:
+        """Why a body cannot be had whole: Chromium hands out what it kept of a failed response as if it were all."""
+        why = self._failed.get(request_id) if isinstance(request_id, str) else None
+        if why is None:
+            return None
+        return cdp_error(
+            "Network.getResponseBody", -32000, f"No data found for resource with given identifier: it failed ({why})"
+        )
 
     def _note_crash(self, params: dict[str, Any]) -> None:
         self.crashed = True
@@ -195,6 +217,7 @@ class _FrameTree:
 
     def answered(self, result: bytes) -> None:
         self._channel.add_frames(loads(result)["frameTree"])
+        self._channel.session.frames_changed()
 
     def refused(self, error: bytes) -> None:
         """The target is gone, and with it its frames."""
@@ -204,6 +227,11 @@ class _FrameTree:
 
     def gone(self) -> None:
         """So is everything."""
+
+
+class _LoadingFailed(msgspec.Struct):
+    requestId: str = ""
+    errorText: str = ""
 
 
 class _Status(msgspec.Struct):

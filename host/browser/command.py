@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +19,7 @@ Done = Callable[[bytes | None, CapError | None], None]
 class Command:
     """Waits for Chromium's reply; a deadline, a dialog, a crash or the end of the session may come first."""
 
-    __slots__ = ("_done", "_session", "_timer", "channel", "max_bytes", "method", "number", "timeout_s")
+    __slots__ = ("_done", "_session", "channel", "due_s", "max_bytes", "method", "number", "stop_clock", "timeout_s")
 
     def __init__(
         self, session: Session, channel: Channel, method: str, done: Done, *, timeout_s: float, max_bytes: int
@@ -32,7 +31,8 @@ class Command:
         self.timeout_s = timeout_s
         self.max_bytes = max_bytes
         self.number = 0
-        self._timer: asyncio.TimerHandle | None = asyncio.get_running_loop().call_later(timeout_s, self._expire)
+        self.due_s = 0.0
+        self.stop_clock: Callable[[Command], None] | None = None
 
     @property
     def ended(self) -> bool:
@@ -61,14 +61,15 @@ class Command:
         self._done = None
         self._end(None, None)
 
-    def _expire(self) -> None:
-        self._timer = None
+    def expire(self) -> None:
+        """The deadline passed."""
+        self.stop_clock = None
         self._session.command_expired(self)
 
     def _end(self, result: bytes | None, problem: CapError | None) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
+        if self.stop_clock is not None:
+            self.stop_clock(self)
+            self.stop_clock = None
         self._session.command_ended(self)
         done, self._done = self._done, None
         if done is not None:

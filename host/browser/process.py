@@ -17,7 +17,7 @@ from typing import Any
 
 from capsdk.errors import CapError, UnavailableError
 from host.browser.profile import Profile
-from host.cdp.connection import CdpFailure, Connection, ConnectionGone
+from host.cdp.connection import CdpFailure, ConnectionGone
 from host.cdp.pipe import PipeTransport
 
 KEEPER = Path(__file__).with_name("keeper.py")
@@ -95,8 +95,7 @@ class Chromium:
     """One running Chromium and the connection to it."""
 
     def __init__(self, keeper: subprocess.Popen[bytes], pipe: PipeTransport, death_fd: int, errors: Tail) -> None:
-        assert pipe.connection is not None
-        self.connection: Connection = pipe.connection
+        self.connection = pipe.connection
         self.version: dict[str, Any] = {}
         self._keeper = keeper
         self._pipe = pipe

@@ -45,7 +45,7 @@ class Profile:
     def prepare(self) -> None:
         """Set the preferences and take away locks of a dead Chromium, before each start.
 
-        The folder was a browser's, which may have been taken over: no link in it is followed, since the host may be root.
+        The folder was a browser's, which may have been taken over: no link in it is followed, as the host may be root.
         """
         with _folder(self.path, None) as root:
             for name in SINGLETONS:

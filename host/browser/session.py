@@ -12,10 +12,12 @@ from typing import Any
 from capsdk.errors import CapError, OwnershipError, PreconditionError, TimeoutError, UnavailableError
 from host.browser.channel import Channel
 from host.browser.command import Command, Done
+from host.browser.deadlines import Deadlines
 from host.browser.enables import APP_ENABLES, FRAME_ENABLES
 from host.browser.tab import Tab
 from host.cdp.connection import CdpFailure, ConnectionGone
 from host.core.capture import Capture
+from host.core.conditions import Surroundings
 from host.core.grants import Caller, Kind
 from host.core.limits import Limits
 from host.core.ring import Ring
@@ -87,6 +89,8 @@ class Session:
         self._new_handle = new_handle
         self._gone_handles: set[str] = set()
         self._attaching: set[str] = set()
+        self._surroundings: Surroundings | None = None
+        self._deadlines = Deadlines(limits.command_timeout_s)
         self._commands: dict[int, Command] = {}
         self._waiters: list[Waiter] = []
         self._dialog: Dialog | None = None
@@ -106,10 +110,17 @@ class Session:
         return len(self._commands)
 
     @property
-    def frame_urls(self) -> tuple[str, ...]:
-        """The URLs that its frames show now, the page's among them."""
-        channels = (self.page, *self.children.values())
-        return tuple(url for channel in channels for url in channel.facts.frames.values())
+    def surroundings(self) -> Surroundings:
+        """What the method policy may look at: made anew only after a frame navigated, came or went."""
+        if self._surroundings is None:
+            channels = (self.page, *self.children.values())
+            frames = tuple(url for channel in channels for url in channel.facts.frames.values())
+            self._surroundings = Surroundings(self.owner.urls, self.page.facts.committed_url, frames)
+        return self._surroundings
+
+    def frames_changed(self) -> None:
+        """A frame navigated, came or went."""
+        self._surroundings = None
 
     def channel(self, handle: str | None) -> Channel:
         """The page, or the frame with this handle.
@@ -145,9 +156,19 @@ class Session:
             command.gone()
             return None
         self._commands[command.number] = command
+        self._start_clock(command)
         if channel.crashed and method == "Page.navigate":
             channel.crashed = False
         return command
+
+    def _start_clock(self, command: Command) -> None:
+        """Almost every command has the same deadline, and those share one timer."""
+        if command.timeout_s == self._deadlines.timeout_s:
+            self._deadlines.add(command)
+            command.stop_clock = self._deadlines.remove
+        else:
+            timer = asyncio.get_running_loop().call_later(command.timeout_s, command.expire)
+            command.stop_clock = lambda _: timer.cancel()
 
     def command_ended(self, command: Command) -> None:
         """A command has its end: its late answer is nobody's."""
@@ -241,6 +262,7 @@ class Session:
         child = Channel(self, guard=guard, app=attached["sessionId"], target_id=target_id, handle=handle, parent=parent)
         child.facts.url = child.facts.committed_url = info.get("url", "")
         self.children[handle] = child
+        self.frames_changed()
         child.listen()
         public: dict[str, Any] = {key: info[key] for key in ("targetId", "type", "title", "url") if key in info}
         told = {"sessionId": handle, "targetInfo": {**public, "attached": True}, "waitingForDebugger": False}
@@ -272,6 +294,7 @@ class Session:
         if self.children.pop(handle, None) is None:
             return
         self._gone_handles.add(handle)
+        self.frames_changed()
         child.unlisten()
         self.fail_commands(frame_gone(), [c for c in self._commands.values() if c.channel is child])
         told = dumps({"sessionId": handle, "targetId": child.target_id})
@@ -337,6 +360,7 @@ class Session:
         for channel in (self.page, *self.children.values()):
             channel.unlisten()
         self.dialog_closed()
+        self._deadlines.close()
         self.fail_commands(for_commands or reason)
         self.page.facts.commit.set()
         self._wake(None)

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from capsdk.errors import CapError, ExhaustedError, OwnershipError, TimeoutError, UnavailableError
-from host.browser.browser import Browser, browser_gone
+from host.browser.browser import CLOSE_AGAIN_S, RETRY_S, Browser, browser_gone
 from host.browser.channel import Channel
 from host.browser.session import Session
 from host.cdp.connection import CdpFailure, ConnectionGone
@@ -23,10 +23,6 @@ from host.core.limits import Limits
 
 log = logging.getLogger("capsdk.sessions")
 
-# Chromium 156 answers a close that meets the commit of a navigation with success, and forgets it: it is said again. Not
-# too often: each one begins anew the half second that a page which does not answer is given.
-CLOSE_AGAIN_S = (0.2, 0.8, 0.8)
-RETRY_S = (1.0, 3.0, 10.0)
 REMEMBERED = 1000
 TITLES_TIMEOUT_S = 2.0
 
@@ -267,7 +263,7 @@ class Sessions:
             session = channel.session
             connection, target_id = session.connection, session.target_id
             self._drop(session, session_closed("ended because Chromium dropped it"), target_gone())
-            self._browser.close_target(connection, target_id)
+            self._browser.end_target(connection, target_id)
 
     def _popup_refused(self, opener: str, url: str) -> None:
         session = self._by_target.get(opener)

@@ -8,50 +8,64 @@ import os
 from host.cdp.connection import Connection
 from host.core.limits import MIB
 
+READ_BYTES = 64 * 1024  # what a pipe holds
 
-class PipeTransport(asyncio.Protocol):
-    """Reads into the connection, writes what it posts; the end of either pipe is the end of the connection."""
 
-    def __init__(self) -> None:
-        self._writer: asyncio.WriteTransport | None = None
-        self._reader: asyncio.ReadTransport | None = None
-        self._closed = False
-        self.connection: Connection | None = None
+class PipeTransport:
+    """Reads into the connection, writes what it posts; the end of either pipe is the end of the connection.
+
+    It reads into one buffer: asyncio's own pipe transport takes a fresh one of 256 KB for each read.
+    """
+
+    def __init__(self, read_fd: int, writer: asyncio.WriteTransport, limit_bytes: int) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._read_fd = read_fd
+        self._writer = writer
+        self._buffer = bytearray(READ_BYTES)
+        self._view = memoryview(self._buffer)
+        self.connection = Connection(writer.write, limit_bytes=limit_bytes)
+        os.set_blocking(read_fd, False)
+        self._loop.add_reader(read_fd, self._readable)
 
     @classmethod
     async def open(cls, read_fd: int, write_fd: int, *, limit_bytes: int = MIB) -> PipeTransport:
         """Take over both descriptors; they are closed with the transport."""
+        end = _WriteEnd()
         loop = asyncio.get_running_loop()
-        pipe = cls()
-        writer, _ = await loop.connect_write_pipe(lambda: _WriteEnd(pipe), os.fdopen(write_fd, "wb", 0))
-        pipe._writer = writer
-        pipe.connection = Connection(writer.write, limit_bytes=limit_bytes)
-        pipe._reader, _ = await loop.connect_read_pipe(lambda: pipe, os.fdopen(read_fd, "rb", 0))
+        writer, _ = await loop.connect_write_pipe(lambda: end, os.fdopen(write_fd, "wb", 0))
+        pipe = cls(read_fd, writer, limit_bytes)
+        end.pipe = pipe
         return pipe
 
-    def data_received(self, data: bytes) -> None:
-        if self.connection is not None:
-            self.connection.feed(data)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self.close()
+    def _readable(self) -> None:
+        try:
+            size_bytes = os.readv(self._read_fd, (self._buffer,))
+        except (BlockingIOError, InterruptedError):
+            return
+        except OSError:
+            size_bytes = 0
+        if size_bytes:
+            self.connection.feed(bytes(self._view[:size_bytes]))
+        else:
+            self.close()
 
     def close(self) -> None:
         """End both ways; everybody who waits is told. Closing twice is fine."""
-        if self._closed:
+        if self._read_fd < 0:
             return
-        self._closed = True
-        if self._reader is not None:
-            self._reader.close()
-        if self._writer is not None and not self._writer.is_closing():
+        self._loop.remove_reader(self._read_fd)
+        os.close(self._read_fd)
+        self._read_fd = -1
+        if not self._writer.is_closing():
             self._writer.abort()
-        if self.connection is not None:
-            self.connection.lost()
+        self.connection.lost()
 
 
 class _WriteEnd(asyncio.BaseProtocol):
-    def __init__(self, pipe: PipeTransport) -> None:
-        self._pipe = pipe
+    """Hears when Chromium's reading end is gone."""
+
+    pipe: PipeTransport | None = None
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._pipe.close()
+        if self.pipe is not None:
+            self.pipe.close()

@@ -7,9 +7,10 @@ import binascii
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote
+
+import msgspec
 
 from host.core.urls import SCHEME, UrlRules, judge_url, normal_host, origin_of
 from host.core.wire import dumps
@@ -22,8 +23,7 @@ CTRL_OR_META, SHIFT = 2 | 4, 8  # Input.dispatchKeyEvent, `modifiers`
 KEY_V, KEY_INSERT = 86, 45  # windowsVirtualKeyCode
 
 
-@dataclass(frozen=True, slots=True)
-class Ruling:
+class Ruling(msgspec.Struct, frozen=True, gc=False):
     """What to do with one command.
 
     `params` is set when the caller's own bytes must not go on as they are. `answer` is set when the host replies
@@ -39,8 +39,7 @@ class Ruling:
     closes: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Surroundings:
+class Surroundings(msgspec.Struct, frozen=True):
     """What a rule may look at besides the parameters: the URL rules, the page's URL, and those of all its frames."""
 
     urls: UrlRules

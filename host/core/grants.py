@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+import msgspec
+
 from capsdk.errors import InvalidArgumentError
 from host.core.urls import UrlRules
 
@@ -56,8 +58,7 @@ class Caller:
     urls: UrlRules = field(default=UrlRules(), compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(msgspec.Struct, frozen=True, gc=False):
     """The level that holds and where it came from."""
 
     level: Level
@@ -83,7 +84,7 @@ def decide(capability: str, caller: Caller, stored: Level | None, ceiling: Mappi
         return Decision(strictest(Level.ALLOW, most), "owner")
     given = caller.granted.get(capability)
     level, reason = (given, "connection") if given else (stored, "stored") if stored else (Level.ASK, "never_set")
-    capped = strictest(level, most)
+    capped = level if most is Level.ALLOW else strictest(level, most)
     return Decision(capped, reason if capped is level else "ceiling")
 
 

@@ -8,6 +8,8 @@ import re
 from collections import Counter
 from typing import Any
 
+import msgspec
+
 STRING = re.compile(rb'"(?:[^"\\]|\\.)*"')
 BRACKET = re.compile(rb"[\[\]{}]")
 
@@ -79,6 +81,29 @@ def deeper_than(raw: bytes, limit: int) -> bool:
         return False
     return depth_of(raw) > limit
 
+
+def scan_plain(line: bytes) -> Any:
+    """The value of a line that is plainly in order, None for any other: `scan` judges those.
+
+    Every key of an object brings one colon outside of strings. When a line holds as many colons as its decoded
+    objects hold keys, there is none in a string, and no key was there twice.
+    """
+    try:
+        value = msgspec.json.decode(line)
+        return value if line.count(b":") == _count_keys(value) else None
+    except (msgspec.DecodeError, RecursionError):
+        return None
+
+
+def _count_keys(value: Any) -> int:
+    if type(value) is dict:
+        return len(value) + sum(_count_keys(inner) for inner in value.values() if type(inner) in CONTAINERS)
+    if type(value) is list:
+        return sum(_count_keys(inner) for inner in value if type(inner) in CONTAINERS)
+    return 0
+
+
+CONTAINERS = (dict, list)
 
 ID_FIRST = re.compile(r'\s*\{\s*"id"\s*:\s*(\d{1,16}|"[^"\\]{0,64}")\s*[,}]')
 

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from capsdk.errors import CapError, InvalidArgumentError
-from host.core.jsonscan import BadJson, salvage_id, scan
+from host.core.jsonscan import BadJson, salvage_id, scan, scan_plain
 
 MAX_ID = 2**53 - 1
 MAX_ID_CHARS = 64
@@ -18,8 +18,7 @@ REQUEST_KEYS = frozenset(("id", "method", "args"))
 CallId = int | str
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(msgspec.Struct, frozen=True, gc=False):
     """One call. `args` are decoded; `raw_args` are the caller's own bytes for who passes parts of them on."""
 
     id: CallId
@@ -60,6 +59,9 @@ _RAW = msgspec.json.Decoder(_Raw)
 
 def read_line(line: bytes) -> Request | Cancel | Unreadable | Notice:
     """What one line of the wire says, its newline taken off. Never raises."""
+    value = scan_plain(line)
+    if value is not None:
+        return _message(value, line)
     try:
         text = line.decode("utf-8")
     except UnicodeDecodeError:
@@ -73,6 +75,10 @@ def read_line(line: bytes) -> Request | Cancel | Unreadable | Notice:
             f"the line is not usable JSON: {problem}",
             "PARAMS_TOO_LARGE" if problem.deep else "BAD_ARGUMENTS",
         )
+    return _message(value, line)
+
+
+def _message(value: Any, line: bytes) -> Request | Cancel | Unreadable | Notice:
     if not isinstance(value, dict):
         return _unreadable(None, "a line is one JSON object")
     if "cancel" in value:

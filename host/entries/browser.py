@@ -15,7 +15,7 @@ from host.browser.session import Session, Waiter
 from host.core.capture import Capture, parse_capture
 from host.core.jsonscan import deeper_than
 from host.core.limits import Limits
-from host.core.policy import Ruling, Surroundings, judge_method
+from host.core.policy import Ruling, judge_method
 from host.core.ring import Page
 from host.core.urls import judge_url
 from host.core.wire import raw_member
@@ -152,10 +152,11 @@ def judge_cdp(call: Call) -> Judged:
     assert isinstance(session, Session)
     channel = session.channel(args.targetSessionId)
     params, raw = checked_params(call)
-    around = Surroundings(call.caller.urls, session.page.facts.committed_url, session.frame_urls)
-    ruling = judge_method(args.method, params, services(call).rules, around)
+    ruling = judge_method(args.method, params, services(call).rules, session.surroundings)
     if not ruling.allowed:
         raise error(ruling.code, ruling.reason, hint=ruling.hint, method=args.method[:128])
+    if args.method == "Network.getResponseBody" and (problem := channel.body_refusal(params.get("requestId"))):
+        raise problem
     return Judged(channel, raw if ruling.params is None else ruling.params, ruling)
 
 

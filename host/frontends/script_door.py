@@ -18,6 +18,7 @@ from host.frontends.wire_connection import WireConnection
 
 CANCEL_GRACE_S = 2.0
 MAX_DETAILS_BYTES = 16 * KIB
+READ_BYTES = 64 * KIB
 STATES = frozenset(("ok", "partial", "empty", "blocked", "failed"))
 
 
@@ -88,7 +89,7 @@ class ScriptVanished(Exception):
     """The worker's socket closed before it told a result."""
 
 
-class ScriptDoor(asyncio.Protocol):
+class ScriptDoor(asyncio.BufferedProtocol):
     """Joins a worker's socket to the dispatcher."""
 
     def __init__(
@@ -97,6 +98,7 @@ class ScriptDoor(asyncio.Protocol):
         self._transport: asyncio.WriteTransport | None = None
         self._outcome: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
         self.ended = asyncio.Event()
+        self._buffer = memoryview(bytearray(READ_BYTES))
         self.connection = WireConnection(dispatcher, caller, self._write, limits, self._notice, calls_per_s=calls_per_s)
 
     async def open(self, worker: RunningWorker) -> None:
@@ -104,7 +106,7 @@ class ScriptDoor(asyncio.Protocol):
         loop = asyncio.get_running_loop()
         await loop.create_connection(lambda: self, sock=worker.sock)
         if worker.pending:
-            self.data_received(worker.pending)
+            self.connection.feed(worker.pending)
 
     def start(self, program: Program, caller: Caller) -> None:
         """Send the first line."""
@@ -120,8 +122,11 @@ class ScriptDoor(asyncio.Protocol):
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
 
-    def data_received(self, data: bytes) -> None:
-        self.connection.feed(data)
+    def get_buffer(self, sizehint: int) -> memoryview:
+        return self._buffer  # one for all reads: asyncio's own is 256 KB, allocated and given back each time
+
+    def buffer_updated(self, nbytes: int) -> None:
+        self.connection.feed(bytes(self._buffer[:nbytes]))
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._end(ScriptVanished())

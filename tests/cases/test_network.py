@@ -222,7 +222,6 @@ BODILESS = (
         "/_/cut",
         "GET",
         id="cut-short",
-        marks=pytest.mark.xfail(reason="durable messages keep the 1,000 bytes that came, and Chromium hands them out"),
     ),
 )
 
