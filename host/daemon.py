@@ -59,7 +59,7 @@ async def _serve(host: Host, meeting: Meeting, *, lasts: bool, ready: Callable[[
         return attached_caller(host, stdio_request(args))
 
     server = OwnerServer(host.dispatcher, host.settings.limits, attach, {RUN: run, LOGIN: login})
-    listening = await _listen(meeting, server)
+    listening = await listen(meeting, server)
     try:
         ready(meeting.socket)
         await _until_left(host, server, meeting, lasts=lasts)
@@ -70,7 +70,8 @@ async def _serve(host: Host, meeting: Meeting, *, lasts: bool, ready: Callable[[
         await server.close()
 
 
-async def _listen(meeting: Meeting, server: OwnerServer) -> asyncio.Server:
+async def listen(meeting: Meeting, server: OwnerServer) -> asyncio.Server:
+    """The owner's socket, in place of what a dead host left. Raises UnavailableError BROWSER_LAUNCH_FAILED."""
     with contextlib.suppress(FileNotFoundError):
         meeting.socket.unlink()
     sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -92,14 +93,14 @@ async def _until_left(host: Host, server: OwnerServer, meeting: Meeting, *, last
         server.changed.clear()
         waits_for_first = server.served == 0 and loop.time() - began < FIRST_CLIENT_S
         left = not lasts and not server.doors and len(host.sessions) == 0 and not waits_for_first
-        if left and await _closed_to_others(server, meeting):
+        if left and await closed_to_others(server, meeting):
             return
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(LOOK_S):
                 await server.changed.wait()
 
 
-async def _closed_to_others(server: OwnerServer, meeting: Meeting) -> bool:
+async def closed_to_others(server: OwnerServer, meeting: Meeting) -> bool:
     """Take the socket away, unless somebody has just joined: who did so is served, and the socket stays."""
     aside = meeting.socket.with_suffix(".ending")
     try:

@@ -39,6 +39,7 @@ case "$1 $2 $3" in
 "-m venv "*) echo venv >>"$CALLS"; sleep 1; mkdir -p "$3/bin"; cp "$0" "$3/bin/python" ;;
 "-m pip "*) echo pip >>"$CALLS"; [ -z "${PIP_FAILS:-}" ] || { echo "no index" >&2; exit 1; } ;;
 *"sys._base_executable"*) echo "$0" ;;
+"-m bench."*) echo "$*" | tr ' ' '_' >>"$CALLS" ;;
 *find_spec*) [ -e "${0%python}../capsdk-setup" ] && [ ! -e "${0%python}../emptied" ] ;;
 *) exit 3 ;;
 esac
@@ -139,6 +140,28 @@ def test_the_second_start_is_silent_and_quick(ready: Machine) -> None:
     assert ready.asked() == []
 
 
+@pytest.mark.parametrize(
+    ("args", "asked"),
+    [
+        pytest.param((), "-m_bench.all", id="everything"),
+        pytest.param(("--quick",), "-m_bench.all_--quick", id="everything-with-options"),
+        pytest.param(("path", "--json"), "-m_bench.path_--json", id="one-by-name"),
+    ],
+)
+def test_bench_measures_everything_unless_one_is_named(ready: Machine, args: tuple[str, ...], asked: str) -> None:
+    assert ready.dev("bench", *args) == (0, "", "")
+    assert ready.asked() == [asked]
+
+
+def test_bench_lists_what_can_be_measured_and_no_helper(ready: Machine) -> None:
+    shutil.copytree(ROOT / "bench", ready.checkout / "bench", ignore=shutil.ignore_patterns("__pycache__"))
+    (ready.bin / "grep").symlink_to(shutil.which("grep") or pytest.skip("no grep here"))
+    code, out, err = ready.dev("bench", "--list")
+    assert (code, err, ready.asked()) == (0, "", [])
+    assert [line.split()[0] for line in out.splitlines()[1:]] == ["all", "path"]
+    assert all(len(line.split()) > 4 for line in out.splitlines()[1:])
+
+
 def test_a_changed_lock_is_installed_into_the_same_venv(ready: Machine) -> None:
     with (ready.checkout / "requirements.lock").open("a", encoding="utf-8") as lock:
         lock.write("# changed\n")
@@ -225,6 +248,13 @@ def test_where_it_may_not_install_one_line_says_what_to_do(
     assert (code, out, machine.asked()) == (69, "", [])
     assert err.count("\n") == 1
     assert [word for word in named if word not in err] == []
+
+
+def test_a_virtual_display_is_asked_for_by_the_tests_and_by_nothing_else(machine: Machine) -> None:
+    code, out, err = machine.dev("test", "dev")
+    assert (code, out, machine.asked()) == (69, "", [])
+    assert ("xvfb" in err, "xauth" in err) == (True, True)
+    assert machine.dev("setup")[0] == 0
 
 
 APT = """#!/bin/sh

@@ -44,7 +44,8 @@ def login(backend: Backend, url: str, wait_s: float, loopback: tuple[str, ...]) 
     It is an ordinary browser window: no script sees it. It needs a display, and the profile to itself:
     with tabs lent to a run or a chat the command ends with PROFILE_LOCKED, or waits for --wait SECONDS.
     While the window is open, opening a tab is refused with BROWSER_UNAVAILABLE; once it is closed, tabs
-    have your new login. Ctrl-C closes the window, too.
+    have your new login. Ctrl-C closes the window, too. As with any browser that is closed, cookies that a
+    site keeps for the browser's run only are gone then: tick "stay signed in" where a site offers it.
 
     \b
     capsdk login https://shop.example/signin
