@@ -25,7 +25,7 @@ from host.browser.profile import Profile, owner_profile, temporary_profile
 from host.browser.sessions import Sessions
 from host.core.grants import Caller
 from host.core.policy import load_rules
-from host.core.settings import Settings, SettingsError, from_environment, from_table
+from host.core.settings import Settings, SettingsError, from_environment, from_project, from_table
 from host.dispatch.dispatcher import Dispatcher
 from host.entries.catalogue import ENTRIES
 from host.entries.services import RunFacts, Services
@@ -59,14 +59,18 @@ def browser_uid() -> int | None:
 def load_settings(environment: Mapping[str, str] | None = None, folder: Path | None = None) -> Settings:
     """User file, then project file, then environment. Raises SettingsError (exit 78) naming file and key."""
     settings = Settings()
-    for path in (platformdirs.user_config_path("capsdk") / "config.toml", (folder or Path.cwd()) / PROJECT_FILE):
+    sources = (
+        (platformdirs.user_config_path("capsdk") / "config.toml", from_table),
+        ((folder or Path.cwd()) / PROJECT_FILE, from_project),
+    )
+    for path, read in sources:
         try:
             table = tomllib.loads(path.read_text(encoding="utf-8"))
         except FileNotFoundError:
             continue
         except (OSError, ValueError) as problem:
             raise SettingsError(f"{path}: cannot be read: {problem}") from None
-        settings = from_table(settings, table, str(path))
+        settings = read(settings, table, str(path))
     return from_environment(settings, os.environ if environment is None else environment)
 
 

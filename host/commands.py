@@ -97,7 +97,7 @@ class Commands:
         caller_of(request)  # words that cannot be used are refused before anything is started
         if not request.ephemeral:
             async with joined(places_of(settings)) as link:
-                await remote_stdio(link, words_of(request))
+                await remote_stdio(link, words_of(request, settings))
             return
         async with open_host(settings, ephemeral=True) as host:
             await serve_stdio(host.dispatcher, attached_caller(host, request), settings.limits)
@@ -117,7 +117,7 @@ class Commands:
                 return await run_on(host, request, tell, places_of(settings))
         try:
             async with joined(places_of(settings)) as link:
-                return await remote_run(link, words_of(with_real_paths(request)), tell)
+                return await remote_run(link, words_of(with_real_paths(request), settings), tell)
         except SettingsError:
             raise
         except CapError as problem:
@@ -205,6 +205,7 @@ def caller_of(request: StdioRequest) -> Caller:
         subject=subject_for(kind, request.app),
         granted=parse_grants(request.grants),
         urls=UrlRules(places(request.loopback)),
+        ceiling=parse_grants(request.ceiling),
     )
 
 
@@ -215,8 +216,9 @@ def attached_caller(host: Host, request: StdioRequest) -> Caller:
     return caller
 
 
-def words_of(request: RunRequest | StdioRequest) -> dict[str, Any]:
-    """A request as the words of a joining command."""
+def words_of(request: RunRequest | StdioRequest, settings: Settings) -> dict[str, Any]:
+    """A request as the words of a joining command: the host may have been started under a higher ceiling."""
+    request = replace(request, ceiling=tuple(f"{name}={level}" for name, level in settings.ceiling.items()))
     return {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(request).items()}
 
 
@@ -265,6 +267,7 @@ async def _run(host: Host, app: AppFolder, request: RunRequest, record: RunRecor
             declared=app.capabilities,
             granted=parse_grants(request.grants),
             urls=UrlRules(places(loopback), app.origins),
+            ceiling=parse_grants(request.ceiling),
         )
         worker = await launch(sandbox_config(host.settings, app.limits))
         stack.push_async_callback(worker.aclose)

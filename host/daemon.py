@@ -122,7 +122,13 @@ def run_request(args: dict[str, Any]) -> RunRequest:
     if not isinstance(app, str) or not (given is None or isinstance(given, str)):
         raise InvalidArgumentError("BAD_ARGUMENTS", "app and input are texts; start the command anew")
     return RunRequest(
-        app, given, args.get("fixture") is True, text_list(args, "grants"), text_list(args, "loopback"), False
+        app,
+        given,
+        args.get("fixture") is True,
+        text_list(args, "grants"),
+        text_list(args, "loopback"),
+        False,
+        text_list(args, "ceiling"),
     )
 
 
@@ -131,7 +137,8 @@ def stdio_request(args: dict[str, Any]) -> StdioRequest:
     kind, app, run = args.get("kind"), args.get("app"), args.get("run")
     if not isinstance(kind, str) or not isinstance(app, str) or not (run is None or isinstance(run, str)):
         raise InvalidArgumentError("BAD_ARGUMENTS", "kind, app and run are texts; start the command anew")
-    return StdioRequest(kind, app, run, text_list(args, "grants"), text_list(args, "loopback"), False)
+    grants, loopback = text_list(args, "grants"), text_list(args, "loopback")
+    return StdioRequest(kind, app, run, grants, loopback, False, text_list(args, "ceiling"))
 
 
 def main() -> int:

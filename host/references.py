@@ -77,7 +77,8 @@ def settings_page() -> str:
         GENERATED,
         "",
         "User file `config.toml` in the platform's config folder of `capsdk`, then `capsdk.toml` in the working "
-        "folder, then environment variables, then flags: the later wins, but a ceiling only ever gets lower.",
+        "folder, then environment variables, then flags: the later wins, but a ceiling only ever gets lower. "
+        "A `capsdk.toml` sets only `[ceiling]` and `[limits]`: a working folder may be somebody else's.",
         "",
         "| key | environment | what |",
         "|---|---|---|",

@@ -148,6 +148,9 @@ class Channel:
         self.crashed = True
         self.session.target_crashed(self)
 
+    def _note_revival(self, params: dict[str, Any]) -> None:
+        self.crashed = False  # its parent gave a crashed frame a new page: the handle is good again
+
     def _frame_navigated(self, params: dict[str, Any]) -> None:
         frame = params["frame"]
         facts = self.facts
@@ -246,6 +249,7 @@ class _ResponseReceived(msgspec.Struct):
 
 _HANDLERS: dict[str, Callable[[Channel, dict[str, Any]], None]] = {
     "Inspector.targetCrashed": Channel._note_crash,
+    "Inspector.targetReloadedAfterCrash": Channel._note_revival,
     "Page.frameAttached": Channel._frame_attached,
     "Page.frameDetached": Channel._frame_detached,
     "Page.frameNavigated": Channel._frame_navigated,

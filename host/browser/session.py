@@ -184,7 +184,8 @@ class Session:
         self.spawn(self._end_script(command))
 
     async def _end_script(self, command: Command) -> None:
-        deaf = await self.deaf(command.channel)
+        # A deaf frame is not a deaf tab: it has a process of its own, and the page can take it away.
+        deaf = await self.deaf(command.channel) and command.channel is self.page
         if not command.ended:
             command.fail(command_timeout(command, deaf=deaf))
         if deaf:

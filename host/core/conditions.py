@@ -187,6 +187,8 @@ def key(params: Params, around: Surroundings) -> Ruling:
     held = int(modifiers)
     if held & CTRL_OR_META and _is_key(params, "v", "KeyV", KEY_V, "U+0056"):
         raise Refused("Ctrl+V and Meta+V paste the clipboard of the whole browser")
+    if "paste" in (str(params.get(field, "")).strip().lower() for field in ("key", "code")):
+        raise Refused("the Paste key pastes the clipboard of the whole browser")  # with no modifier at all
     if held & SHIFT and _is_key(params, "insert", "Insert", KEY_INSERT, ""):
         raise Refused("Shift+Insert pastes the clipboard of the whole browser")
     return passed(params, "no_paste")
@@ -333,7 +335,7 @@ def get_cookies(params: Params, around: Surroundings) -> Ruling:
         return passed({key: value for key, value in params.items() if key != "urls"}, "own_cookies")
     if not isinstance(urls, list):
         raise Refused("`urls` is a list")
-    shown = {origin_of(url) for url in (around.page_url, *around.frame_urls)} - {"null"}
+    shown = {origin_of(url) for url in (around.page_url, *around.frame_urls)}
     for url in urls:
         # Whether a place is an inner one was decided when its frame was loaded: here it counts whose cookies they are.
         origin = judge_url(url, UrlRules()).origin if isinstance(url, str) and host_of(url) else ""

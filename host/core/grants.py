@@ -45,7 +45,8 @@ class Caller:
     """Who calls: it comes from the connection, never from the message. A session belongs to all four parts.
 
     `subject` is what grants name (`app:ID`, `path:DIR`, `chat:NAME`); `declared` None means that no manifest
-    narrows the caller; `granted` are the owner's words for this connection only.
+    narrows the caller; `granted` are the owner's words for this connection only, and `ceiling` caps them and all
+    others besides the host's own.
     """
 
     app: str
@@ -56,6 +57,7 @@ class Caller:
     declared: frozenset[str] | None = field(default=None, compare=False)
     granted: Mapping[str, Level] = field(default_factory=dict, compare=False)
     urls: UrlRules = field(default=UrlRules(), compare=False)
+    ceiling: Mapping[str, Level] = field(default_factory=dict, compare=False)
 
 
 class Decision(msgspec.Struct, frozen=True, gc=False):
@@ -80,6 +82,8 @@ def decide(capability: str, caller: Caller, stored: Level | None, ceiling: Mappi
     if caller.declared is not None and capability not in caller.declared:
         return Decision(Level.OFF, "undeclared")
     most = ceiling.get(capability, Level.ALLOW)
+    if caller.ceiling:
+        most = strictest(most, caller.ceiling.get(capability, Level.ALLOW))
     if caller.kind is Kind.OWNER:
         return Decision(strictest(Level.ALLOW, most), "owner")
     given = caller.granted.get(capability)

@@ -34,6 +34,8 @@ class Settings:
 
 
 TEXTS = ("state_dir", "cache_dir", "profile_dir", "browser")
+PROJECT_KEYS = frozenset(("ceiling", "limits"))
+"""What a file in the working folder may set: such a folder may be somebody else's, and programs and places are not."""
 LIMIT_TYPES = {one.name: one.type for one in fields(Limits)}
 ENV_PREFIX = "CAPSDK_"
 ENV_LIMIT = "CAPSDK_LIMIT_"
@@ -56,6 +58,14 @@ def from_table(base: Settings, table: Mapping[str, Any], where: str) -> Settings
         else:
             raise SettingsError(f"{where}: {key!r} is not a setting, or not of its type; see references/settings.md")
     return made
+
+
+def from_project(base: Settings, table: Mapping[str, Any], where: str) -> Settings:
+    """Settings of a project file over `base`. Raises SettingsError for what only the owner's own places may set."""
+    for key in table:
+        if key not in PROJECT_KEYS:
+            raise SettingsError(f"{where}: a project may not set {key!r}; set it in your own config.toml")
+    return from_table(base, table, where)
 
 
 def from_environment(base: Settings, environment: Mapping[str, str]) -> Settings:

@@ -34,6 +34,7 @@ class StdioRequest:
     grants: tuple[str, ...]
     loopback: tuple[str, ...]
     ephemeral: bool
+    ceiling: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,7 @@ class RunRequest:
     grants: tuple[str, ...]
     loopback: tuple[str, ...]
     ephemeral: bool
+    ceiling: tuple[str, ...] = ()
 
 
 class Backend(Protocol):

@@ -179,3 +179,10 @@ def test_a_subject_of_another_form_is_refused(text: str) -> None:
 def test_every_capability_says_what_it_gives() -> None:
     assert DEBUG in CAPABILITIES
     assert [name for name, words in CAPABILITIES.items() if len(words) < 10] == []
+
+
+@pytest.mark.parametrize("kind", [Kind.SCRIPT, Kind.OWNER])
+def test_a_joining_commands_own_ceiling_caps_it_below_the_hosts(kind: Kind) -> None:
+    joined = Caller("app", "r1", kind, "run", "app:app", granted={DEBUG: ALLOW}, ceiling={DEBUG: ASK})
+    assert decide(DEBUG, joined, ALLOW, {}).level is ASK
+    assert decide(DEBUG, joined, ALLOW, {DEBUG: OFF}).level is OFF

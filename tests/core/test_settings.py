@@ -9,7 +9,7 @@ import pytest
 
 from host.core.grants import Level
 from host.core.limits import Limits
-from host.core.settings import Settings, SettingsError, from_environment, from_table
+from host.core.settings import Settings, SettingsError, from_environment, from_project, from_table
 
 KIB, MIB = 1024, 1024 * 1024
 
@@ -136,3 +136,23 @@ def test_variables_of_others_and_empty_ones_change_nothing() -> None:
 def test_the_sandbox_of_the_browser_is_switched_by_a_word() -> None:
     assert from_environment(Settings(), {"CAPSDK_BROWSER_SANDBOX": "off"}).browser_sandbox is False
     assert from_environment(Settings(), {"CAPSDK_BROWSER_SANDBOX": "on"}).browser_sandbox is True
+
+
+FOREIGN = (
+    pytest.param({"browser": "./evil"}, id="a-program"),
+    pytest.param({"browser_sandbox": "off"}, id="the-sandbox"),
+    pytest.param({"profile_dir": "/x"}, id="the-logins"),
+    pytest.param({"state_dir": "/x"}, id="the-grants"),
+)
+
+
+@pytest.mark.parametrize("table", FOREIGN)
+def test_a_file_in_somebody_elses_folder_sets_no_program_and_no_place(table: dict[str, Any]) -> None:
+    with pytest.raises(SettingsError) as refused:
+        from_project(Settings(), table, "capsdk.toml")
+    assert refused.value.exit_code == 78
+
+
+def test_a_project_may_lower_the_ceiling_and_set_limits() -> None:
+    made = from_project(Settings(), {"ceiling": {"browser.debug": "ask"}, "limits": {"poll_events": 5}}, "capsdk.toml")
+    assert (made.ceiling["browser.debug"], made.limits.poll_events) == (Level.ASK, 5)
