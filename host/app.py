@@ -18,7 +18,7 @@ from typing import Any
 
 import platformdirs
 
-from capsdk.errors import UnavailableError
+from capsdk.errors import CapError, UnavailableError
 from host.browser.browser import Browser
 from host.browser.process import ChromiumConfig
 from host.browser.profile import Profile, owner_profile, temporary_profile
@@ -110,6 +110,7 @@ class Host:
         )
         self.dispatcher = Dispatcher(ENTRIES, services, store, settings.ceiling)
         self.dispatcher.on_caller_end = self.sessions.release_run
+        self.sessions.on_released = self._say_released
         self.dispatcher.on_revoked = self.sessions.release_where
 
     def introduce(self, caller: Caller, facts: RunFacts) -> None:
@@ -119,6 +120,9 @@ class Host:
     def forget(self, caller: Caller) -> None:
         """The run is over; an unknown one is fine."""
         self._runs.pop(caller, None)
+
+    def _say_released(self, owner: Caller, session_id: str, reason: CapError) -> None:
+        self.dispatcher.tell(owner, "session.closed", {"sessionId": session_id, "message": reason.message})
 
     def listen(self, run: str, listener: Callable[[str, dict[str, Any]], None]) -> None:
         """Have a run's log and progress told to `listener(kind, data)`."""

@@ -12,12 +12,9 @@ import os
 import subprocess
 import sys
 import time
-import warnings
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
-
-import platformdirs
 
 from capsdk.errors import UnavailableError, from_wire
 from host.app import Places
@@ -42,13 +39,9 @@ class Meeting:
 
 def meeting_of(places: Places) -> Meeting:
     """The socket for these places. Raises UnavailableError BROWSER_LAUNCH_FAILED when its folder is not only ours."""
-    folder = Path("/run")
+    folder = runtime_folder()
     try:
-        with warnings.catch_warnings(
-            action="ignore"
-        ):  # it warns where no XDG_RUNTIME_DIR is set; a folder of ours will do
-            folder = platformdirs.user_runtime_path("capsdk")
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, exist_ok=True)
         status = folder.stat(follow_symlinks=False)
     except OSError as problem:
         raise no_meeting(folder, f"cannot be made: {problem.strerror}") from None
@@ -60,6 +53,17 @@ def meeting_of(places: Places) -> Meeting:
     if len(os.fsencode(folder / f"{key}.sock")) > 107:  # unix(7)
         raise no_meeting(folder, "has too long a name for a socket")
     return Meeting(folder / f"{key}.sock", folder / f"{key}.lock", folder / f"{key}.host")
+
+
+def runtime_folder() -> Path:
+    """XDG_RUNTIME_DIR where there is one, else a folder of one's own in /tmp: not TMPDIR, which terminals differ in.
+
+    Not platformdirs' choice, which changes as soon as a folder is made that was missing.
+    """
+    named = os.environ.get("XDG_RUNTIME_DIR", "")
+    if named and os.path.isdir(named):
+        return Path(named, "capsdk")
+    return Path("/tmp", f"capsdk-{os.geteuid()}")
 
 
 def no_meeting(folder: Path, why: str) -> UnavailableError:

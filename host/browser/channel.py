@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
@@ -124,13 +124,13 @@ class Channel:
             self.session.frames_changed()
 
     def _note_status(self, params: bytes) -> None:
-        response = msgspec.json.decode(params, type=_ResponseReceived)
+        response = _read(params, _ResponseReceived)
         # Chromium names a page's target after its main frame.
         if response.type == "Document" and response.frameId == self.target_id:
             self.facts.status = response.response.status
 
     def _note_failed(self, params: bytes) -> None:
-        failed = msgspec.json.decode(params, type=_LoadingFailed)
+        failed = _read(params, _LoadingFailed)
         self._failed[failed.requestId] = failed.errorText
         if len(self._failed) > FAILED_KEPT:
             del self._failed[next(iter(self._failed))]
@@ -230,6 +230,17 @@ class _FrameTree:
 
     def gone(self) -> None:
         """So is everything."""
+
+
+T = TypeVar("T", bound=msgspec.Struct)
+
+
+def _read(params: bytes, kind: type[T]) -> T:
+    """The few fields of an event that are needed; those of a page's half surrogates, which msgspec refuses, too."""
+    try:
+        return msgspec.json.decode(params, type=kind)
+    except msgspec.DecodeError:
+        return msgspec.convert(loads(params), kind)
 
 
 class _LoadingFailed(msgspec.Struct):

@@ -28,7 +28,10 @@ TITLES_TIMEOUT_S = 2.0
 
 
 class Sessions:
-    """All sessions of a host. `new_id()` makes the random ids that callers see."""
+    """All sessions of a host. `new_id()` makes the random ids that callers see.
+
+    `on_released(owner, session_id, reason)` tells of sessions that ended without their owner's asking.
+    """
 
     def __init__(self, browser: Browser, limits: Limits, new_id: Callable[[], str]) -> None:
         self._browser = browser
@@ -44,6 +47,7 @@ class Sessions:
         self._closing: dict[str, Session] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._expiry: asyncio.Task[None] | None = None
+        self.on_released: Callable[[Caller, str, CapError], None] = lambda owner, session_id, reason: None
         browser.on_gone = self._browser_gone
         browser.on_target_gone = self._target_gone
         browser.on_detached = self._detached
@@ -159,11 +163,11 @@ class Sessions:
 
     async def close(self, session: Session) -> None:
         """Release one session; returns when Chromium confirmed, or after `close_timeout_s`."""
-        await self._release(session, session_closed("was closed"))
+        await self._release(session, session_closed("was closed"), tell=False)
 
     async def release_run(self, caller: Caller) -> None:
         """A run, chat or connection ended: all its sessions go."""
-        await self._release_all(self.of(caller), session_closed("ended with its run"))
+        await self._release_all(self.of(caller), session_closed("ended with its run"), tell=False)
 
     async def release_where(self, hit: Callable[[Caller], bool], why: str) -> None:
         """Release every session whose owner is hit, such as when a grant was taken back."""
@@ -181,15 +185,15 @@ class Sessions:
             task.cancel()
         await asyncio.gather(*self._tasks, *filter(None, (self._expiry,)), return_exceptions=True)
 
-    async def _release_all(self, sessions: list[Session], reason: CapError) -> None:
-        await asyncio.gather(*(self._release(session, reason) for session in sessions))
+    async def _release_all(self, sessions: list[Session], reason: CapError, *, tell: bool = True) -> None:
+        await asyncio.gather(*(self._release(session, reason, tell=tell) for session in sessions))
 
-    async def _release(self, session: Session, reason: CapError) -> None:
+    async def _release(self, session: Session, reason: CapError, *, tell: bool = True) -> None:
         if session.closed is not None:
             return
         connection, target_id = session.connection, session.target_id
         gone = self._gone.setdefault(target_id, asyncio.Event())
-        self._drop(session, reason)
+        self._drop(session, reason, tell=tell)
         await session.finish_tasks()
         if connection.closed:
             return
@@ -229,8 +233,11 @@ class Sessions:
         else:
             log.error("Chromium did not confirm that a tab is closed")
 
-    def _drop(self, session: Session, reason: CapError, for_commands: CapError | None = None) -> None:
-        self._live.pop(session.id, None)
+    def _drop(
+        self, session: Session, reason: CapError, for_commands: CapError | None = None, *, tell: bool = True
+    ) -> None:
+        if self._live.pop(session.id, None) is not None and tell:
+            self.on_released(session.owner, session.id, reason)
         self._by_target.pop(session.target_id, None)
         self._released[session.id] = reason
         while len(self._released) > REMEMBERED:

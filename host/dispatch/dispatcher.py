@@ -31,6 +31,8 @@ from host.store.port import ApprovalRow, Store
 
 log = logging.getLogger("capsdk.dispatch")
 
+Ear = Callable[[str, dict[str, Any]], None]
+
 APPROVAL_LASTS_MS = 24 * 3600 * 1000
 
 
@@ -50,6 +52,7 @@ class Dispatcher:
         self._replies: dict[int, Reply] = {}
         self._number = 0
         self._tasks: set[asyncio.Task[None]] = set()
+        self._ears: dict[Caller, list[Ear]] = {}
         self._disposing = False
         self.timings = Timings()
         self.on_caller_end: Callable[[Caller], Awaitable[None]] = _nothing
@@ -91,6 +94,23 @@ class Dispatcher:
         """What the caller may do with a capability right now."""
         row = self._store.grants().get((caller.subject, capability, BROWSER))
         return decide(capability, caller, Level(row.level) if row else None, self._ceiling)
+
+    def hear(self, caller: Caller, ear: Ear) -> None:
+        """Have a door told what nobody asked for: `ear(notice, data)`."""
+        self._ears.setdefault(caller, []).append(ear)
+
+    def stop_hearing(self, caller: Caller, ear: Ear) -> None:
+        """Forget a door; an unknown one is fine."""
+        ears = self._ears.get(caller, [])
+        if ear in ears:
+            ears.remove(ear)
+        if not ears:
+            self._ears.pop(caller, None)
+
+    def tell(self, caller: Caller, notice: str, data: dict[str, Any]) -> None:
+        """Tell every door of a caller; nobody may be there."""
+        for ear in list(self._ears.get(caller, ())):
+            ear(notice, data)
 
     def note(self, caller: Caller, kind: str, verdict: str, reason: str) -> None:
         """Write something that is no call into the ledger: the owner's words, the start and end of a run.

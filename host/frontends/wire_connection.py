@@ -58,6 +58,7 @@ class WireConnection:
         self._idle.set()
         self._ending: asyncio.Task[None] | None = None
         self._ended = False
+        dispatcher.hear(caller, self.notify)
 
     @property
     def in_flight(self) -> int:
@@ -100,6 +101,7 @@ class WireConnection:
         await asyncio.shield(self._ending)
 
     async def _end(self) -> None:
+        self._dispatcher.stop_hearing(self.caller, self.notify)
         await self._dispatcher.caller_ended(self.caller)
         self._ended = True
 

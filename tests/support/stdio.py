@@ -75,6 +75,7 @@ class Stdio:
         self.replies: dict[int | str, dict[str, Any]] = {}
         self.nameless: list[dict[str, Any]] = []
         self.twice: list[int | str] = []
+        self.sessions: set[str] = set()
         self.errors = b""
         self._number = 0
         self._ended = False
@@ -106,6 +107,7 @@ class Stdio:
                         if number in self.replies:
                             self.twice.append(number)
                         self.replies[number] = message
+                        self._note_session(message)
                     self._news.notify_all()
         except ValueError:
             if not lines.closed:  # a test may close the reader's end
@@ -114,6 +116,11 @@ class Stdio:
             with self._news:
                 self._ended = True
                 self._news.notify_all()
+
+    def _note_session(self, message: dict[str, Any]) -> None:
+        found = message.get("result")
+        if isinstance(found, dict) and "navigation" in found:
+            self.sessions.add(str(found["sessionId"]))
 
     def _read_errors(self, lines: IO[bytes]) -> None:
         for line in lines:
@@ -170,6 +177,7 @@ class Stdio:
 
     def close(self, session: str) -> None:
         """Give a session back."""
+        self.sessions.discard(session)
         assert self.ok("browser.closeSession", sessionId=session) == {}
 
     def post_cdp(self, session: str, method: str, params: Any = None, **args: Any) -> int:
