@@ -102,6 +102,8 @@ def key(params: dict[str, Any], page: str, frames: tuple[str, ...]) -> Outcome:
     is_v = "v" in labels or params.get("code") == "KeyV" or 86 in numbers
     is_v = is_v or str(params.get("keyIdentifier", "")).upper() == "U+0056"
     is_insert = "insert" in labels or params.get("code") == "Insert" or 45 in numbers
+    if any(str(params.get(name, "")).strip().lower() == "paste" for name in ("key", "code")):
+        return None
     control_or_meta, shift = (bits // 2) % 2 or (bits // 4) % 2, (bits // 8) % 2
     return None if (control_or_meta and is_v) or (shift and is_insert) else params
 

@@ -191,6 +191,7 @@ CASES: dict[str, tuple[Case, ...]] = {  # by method: id, parameters, what goes o
         ("binary-mail", binary("A: b\0lOCATION :mailto:a@b"), None),
         ("binary-line-break-in-the-scheme", binary("Location: ma\nilto:a@b"), None),
         ("binary-return-in-the-scheme", binary("Location: ma\rilto:a@b"), None),
+        ("binary-line-break-between-headers", binary("A: b\nLocation: /next"), None),
         ("binary-tab-in-the-scheme", binary("Location: ma\tilto:a@b"), None),
         ("binary-enclosed-digit", binary("Location: http://127.0.0.\u2461:1/"), None),
         ("binary-full-width", binary("Location: http://\uff11\uff12\uff17.0.0.1:1/"), None),
@@ -238,6 +239,9 @@ CASES: dict[str, tuple[Case, ...]] = {  # by method: id, parameters, what goes o
         ("shift-insert", keys(key="Insert", modifiers=8), None),
         ("shift-insert-by-number", keys(windowsVirtualKeyCode=45, modifiers=8), None),
         ("shift-insert-by-code", keys(code="Insert", modifiers=9), None),
+        ("the-paste-key", keys(key="Paste"), None),
+        ("the-paste-key-in-capitals", keys(key=" PASTE"), None),
+        ("the-paste-key-by-code", keys(code="Paste"), None),
         ("modifiers-as-text", keys(key="a", modifiers="2"), None),
         ("modifiers-true", keys(key="a", modifiers=True), None),
         ("modifiers-null", keys(key="a", modifiers=None), None),
@@ -500,7 +504,7 @@ def judge(method: str, params: dict[str, Any], around: Surroundings) -> Ruling:
 
 # --- against the oracle
 
-JUNK = st.sampled_from(
+JUNK: st.SearchStrategy[Any] = st.sampled_from(
     (None, True, False, 0, 1, -1, 2, 1.5, 1000, 4096, 4097, 10**12, 10**400, "", "none", "true", "\ud800", [], {}, [1])
 )
 URLS = st.sampled_from(
@@ -547,7 +551,7 @@ COMMANDS = st.lists(
     | JUNK,
     max_size=2,
 )
-KEYS = st.sampled_from(("v", "V", "a", "Insert", "insert", "KeyV", "U+0056", "u+0056")) | JUNK
+KEYS = st.sampled_from(("v", "V", "a", "Insert", "insert", "Paste", "KeyV", "U+0056", "u+0056")) | JUNK
 COOKIE_FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "url": URLS | JUNK,
     "domain": DOMAINS | JUNK,
