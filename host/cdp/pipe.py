@@ -23,7 +23,8 @@ class PipeTransport:
         self._writer = writer
         self._buffer = bytearray(READ_BYTES)
         self._view = memoryview(self._buffer)
-        self.connection = Connection(writer.write, limit_bytes=limit_bytes)
+        self._commands: list[bytes] = []
+        self.connection = Connection(self._write, limit_bytes=limit_bytes)
         os.set_blocking(read_fd, False)
         self._loop.add_reader(read_fd, self._readable)
 
@@ -36,6 +37,17 @@ class PipeTransport:
         pipe = cls(read_fd, writer, limit_bytes)
         end.pipe = pipe
         return pipe
+
+    def _write(self, command: bytes) -> None:
+        """Commands of one turn of the loop go out together: each write wakes Chromium, which then takes the core."""
+        if not self._commands:
+            self._loop.call_soon(self._flush)
+        self._commands.append(command)
+
+    def _flush(self) -> None:
+        commands, self._commands = self._commands, []
+        if not self._writer.is_closing():
+            self._writer.write(b"".join(commands))
 
     def _readable(self) -> None:
         try:

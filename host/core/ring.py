@@ -57,11 +57,37 @@ class Page:
     dropped: dict[str, Dropped] = field(default_factory=dict)
 
 
+LOSSES_A_SUM = 256
+SUMS_KEPT = 64
+
+
+@dataclass(slots=True)
+class OldLosses:
+    """The sum of losses next to each other that are not remembered singly any more."""
+
+    last_seq: int = 0
+    count: int = 0
+    by_method: dict[str, Dropped] = field(default_factory=dict)
+
+    def add(self, loss: Loss) -> None:
+        """One more."""
+        self.last_seq = max(self.last_seq, loss.seq)
+        self.count += 1
+        self.by_method.setdefault(loss.method, Dropped()).add(loss.size_bytes)
+
+    def take_in(self, older: OldLosses) -> None:
+        """The sum before this one joins it."""
+        self.count += older.count
+        for method, dropped in older.by_method.items():
+            self.by_method.setdefault(method, Dropped()).merge(dropped)
+
+
 class Ring:
     """The newest events of a session, at most `max_events` and `max_bytes` of them.
 
     An event over `max_event_bytes` takes a seq and is not kept. Reading removes nothing. `max_losses`
-    single losses are remembered; older ones only as sums, which the poll that passes the last of them gets whole.
+    single losses are remembered; older ones only as sums of some hundred, each of which the poll that passes the last
+    of them gets whole; the oldest sums grow together.
     `lost` is exact in any case: every seq that was passed and is not kept is lost.
     """
 
@@ -73,8 +99,7 @@ class Ring:
         self._kept: deque[Kept] = deque()
         self._kept_bytes = 0
         self._losses: deque[Loss] = deque()
-        self._old_losses: dict[str, Dropped] = {}
-        self._old_losses_last = 0
+        self._old_losses: deque[OldLosses] = deque()
         self._last_seq = 0
 
     @property
@@ -124,14 +149,18 @@ class Ring:
         self._losses.append(loss)
         if len(self._losses) > self._max_losses:
             old = self._losses.popleft()
-            self._old_losses.setdefault(old.method, Dropped()).add(old.size_bytes)
-            self._old_losses_last = max(self._old_losses_last, old.seq)
+            if not self._old_losses or self._old_losses[-1].count >= LOSSES_A_SUM:
+                self._old_losses.append(OldLosses())
+            self._old_losses[-1].add(old)
+            if len(self._old_losses) > SUMS_KEPT:
+                oldest = self._old_losses.popleft()
+                self._old_losses[0].take_in(oldest)
 
     def has_news(self, after: int, methods: frozenset[str] | None) -> bool:
         """Would a poll from `after` return an event, or tell of a loss?"""
         if any(k.seq > after and (methods is None or k.method in methods) for k in reversed(self._kept)):
             return True
-        if after < self._old_losses_last:
+        if self._old_losses and after < self._old_losses[-1].last_seq:
             return True
         return any(loss.seq > after and (methods is None or loss.method in methods) for loss in self._losses)
 
@@ -172,9 +201,10 @@ class Ring:
 
     def _dropped(self, after: int, upto: int) -> dict[str, Dropped]:
         found: dict[str, Dropped] = {}
-        if after < self._old_losses_last <= upto:
-            for method, old in self._old_losses.items():
-                found.setdefault(method, Dropped()).merge(old)
+        for old in self._old_losses:
+            if after < old.last_seq <= upto:
+                for method, dropped in old.by_method.items():
+                    found.setdefault(method, Dropped()).merge(dropped)
         for loss in self._losses:
             if after < loss.seq <= upto:
                 found.setdefault(loss.method, Dropped()).add(loss.size_bytes)

@@ -196,3 +196,15 @@ def test_a_waiting_reader_is_woken_by_what_concerns_it(methods: frozenset[str] |
     ring.lose("B.huge", 70_000)
     filled(ring, "A.x")
     assert ring.has_news(after, methods) is news
+
+
+def test_a_reader_in_a_long_flood_is_told_of_each_loss_about_once() -> None:
+    made = ring_of(events=10, max_bytes=1 << 20)
+    after = told = seen = 0
+    for _ in range(8):
+        for number in range(5000):
+            made.append("Runtime.consoleAPICalled", b"{}", at_ms=number)
+        page = made.read(after=after, limit=100, max_bytes=1 << 20)
+        after, seen = page.next, seen + page.count
+        told += sum(dropped.count for dropped in page.dropped.values())
+    assert 8 * 5000 <= seen + told <= 8 * 5256

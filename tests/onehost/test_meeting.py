@@ -123,6 +123,12 @@ class SlowRelease:
         self.may_end = asyncio.Event()
         self.released = False
 
+    def hear(self, caller: object, ear: object) -> None:
+        """Nothing is told here."""
+
+    def stop_hearing(self, caller: object, ear: object) -> None:
+        """Nor forgotten."""
+
     async def caller_ended(self, caller: object) -> None:
         await self.may_end.wait()
         self.released = True
