@@ -24,6 +24,7 @@ class PipeTransport:
         self._buffer = bytearray(READ_BYTES)
         self._view = memoryview(self._buffer)
         self._commands: list[bytes] = []
+        self._in_turn = False
         self.connection = Connection(self._write, limit_bytes=limit_bytes)
         os.set_blocking(read_fd, False)
         self._loop.add_reader(read_fd, self._readable)
@@ -39,15 +40,23 @@ class PipeTransport:
         return pipe
 
     def _write(self, command: bytes) -> None:
-        """Commands of one turn of the loop go out together: each write wakes Chromium, which then takes the core."""
-        if not self._commands:
-            self._loop.call_soon(self._flush)
-        self._commands.append(command)
+        """The first command of a turn of the loop goes out at once, the others of the turn go together.
 
-    def _flush(self) -> None:
-        commands, self._commands = self._commands, []
-        if not self._writer.is_closing():
-            self._writer.write(b"".join(commands))
+        Each write wakes Chromium, which then takes the core from who has more to say.
+        """
+        if self._in_turn:
+            self._commands.append(command)
+            return
+        self._in_turn = True
+        self._loop.call_soon(self._end_turn)
+        self._writer.write(command)
+
+    def _end_turn(self) -> None:
+        self._in_turn = False
+        if self._commands:
+            commands, self._commands = self._commands, []
+            if not self._writer.is_closing():
+                self._writer.write(b"".join(commands))
 
     def _readable(self) -> None:
         try:
