@@ -16,6 +16,9 @@ MAX_HOST_LINE_BYTES = 8 * MIB
 """The longest line that a caller takes from its host: a result of 1 MB, encoded, in its envelope."""
 
 
+SMALL_BYTES = 4 * KIB
+
+
 @dataclass(frozen=True, slots=True)
 class TooLong:
     """Stands in the place of one line that was longer than `max_bytes` and was skipped to its newline."""
@@ -28,13 +31,14 @@ class LineSplitter:
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
-        self._held = bytearray()
+        self._held: list[bytes | bytearray] = []  # pieces, joined once: one growing buffer would be copied many times
+        self._held_bytes = 0
         self._skipping = False
 
     @property
     def held_bytes(self) -> int:
         """How much of an unfinished line is being kept."""
-        return len(self._held)
+        return self._held_bytes
 
     def feed(self, data: bytes) -> list[bytes | TooLong]:
         """The lines that `data` completes, without their newlines, in order.
@@ -56,17 +60,27 @@ class LineSplitter:
 
     def _line(self, piece: bytes) -> bytes | TooLong:
         if self._held:
-            piece = bytes(self._held + piece)
-            self._held = bytearray()
+            piece = b"".join((*self._held, piece))
+            self._forget()
         return piece if len(piece) <= self._max_bytes else TooLong(self._max_bytes)
 
     def _keep(self, rest: bytes, lines: list[bytes | TooLong]) -> None:
-        if len(self._held) + len(rest) > self._max_bytes:
-            self._held = bytearray()
+        if self._held_bytes + len(rest) > self._max_bytes:
+            self._forget()
             self._skipping = True
             lines.append(TooLong(self._max_bytes))
         else:
-            self._held += rest
+            self._held_bytes += len(rest)
+            if len(rest) >= SMALL_BYTES:
+                self._held.append(rest)
+            elif self._held and isinstance(self._held[-1], bytearray) and len(self._held[-1]) < 16 * SMALL_BYTES:
+                self._held[-1] += rest  # a line that dribbles in must not cost an object a byte
+            else:
+                self._held.append(bytearray(rest))
+
+    def _forget(self) -> None:
+        self._held = []
+        self._held_bytes = 0
 
 
 _encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode

@@ -20,6 +20,7 @@ from host.sandbox.lock import Limits, LockError, check_machine
 
 ROOTS_WORKER_UID = 64191  # of nobody: Debian gives 60000-64999 to packages on demand, systemd from 65536 on
 READY_TIMEOUT_S = 10.0
+SEND_BYTES = 1024 * 1024  # a large result goes out in few pieces; the kernel gives what net.core.wmem_max allows
 REAP_TIMEOUT_S = 2.0
 POLL_S = 0.02
 MAX_READY_BYTES = 64 * 1024
@@ -172,6 +173,7 @@ def _close_result(opened: asyncio.Future[int]) -> None:
 
 def _spawn(config: SandboxConfig, blob_fd: int, stderr_fd: int) -> Worker:
     ours, theirs = socket.socketpair()
+    ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BYTES)
     settings = {
         "blob_fd": blob_fd,
         "limits": asdict(config.limits),
