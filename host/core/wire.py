@@ -156,22 +156,8 @@ def id_bytes(number: CallId | None) -> bytes:
     return b"%d" % number if type(number) is int else dumps(number)
 
 
-class Wrapped(msgspec.Struct, frozen=True, gc=False):
-    """The result `{"result": BODY}` whose body may be large: it is copied once, into the line that goes out."""
-
-    body: bytes
-
-    def __len__(self) -> int:
-        return len(self.body) + len('{"result":}')
-
-
-ResultBytes = bytes | Wrapped
-
-
-def ok_line(number: CallId, result: ResultBytes) -> bytes:
+def ok_line(number: CallId, result: bytes) -> bytes:
     """The reply of a call that was done; `result` is JSON already."""
-    if isinstance(result, Wrapped):
-        return b'{"id":%b,"ok":true,"result":{"result":%b}}\n' % (id_bytes(number), result.body)
     return b'{"id":%b,"ok":true,"result":%b}\n' % (id_bytes(number), result)
 
 

@@ -8,10 +8,10 @@ from typing import Any
 
 from capsdk.errors import CapError
 from host.core.grants import Caller
-from host.core.wire import Request, ResultBytes
+from host.core.wire import Request
 from host.dispatch.entry import Entry, Touched
 
-Reply = Callable[[ResultBytes | None, CapError | None], None]
+Reply = Callable[[bytes | None, CapError | None], None]
 
 
 class Call:
@@ -43,7 +43,7 @@ class Call:
         caller: Caller,
         request: Request,
         started_ns: int,
-        end: Callable[[Call, ResultBytes | None, CapError | None], None],
+        end: Callable[[Call, bytes | None, CapError | None], None],
     ) -> None:
         self.number = number
         self.caller = caller
@@ -61,7 +61,7 @@ class Call:
         self.task: asyncio.Task[None] | None = None
         self.timer: asyncio.TimerHandle | None = None
         self.on_end: Callable[[], object] | None = None
-        self._end: Callable[[Call, ResultBytes | None, CapError | None], None] | None = end
+        self._end: Callable[[Call, bytes | None, CapError | None], None] | None = end
 
     @property
     def ended(self) -> bool:
@@ -76,7 +76,7 @@ class Call:
         """The call was not done."""
         self.complete(None, error)
 
-    def complete(self, result: ResultBytes | None, error: CapError | None) -> None:
+    def complete(self, result: bytes | None, error: CapError | None) -> None:
         """Either of the two; the second end of a call is ignored."""
         end, self._end = self._end, None
         if end is not None:

@@ -22,7 +22,7 @@ from capsdk.errors import (
     UnavailableError,
 )
 from host.core.grants import BROWSER, Caller, Decision, Kind, Level, decide
-from host.core.wire import Request, ResultBytes, dumps
+from host.core.wire import Request, dumps
 from host.dispatch.call import Call, Reply
 from host.dispatch.entry import Entry, Lane
 from host.dispatch.lanes import Lanes, Ticket
@@ -257,7 +257,7 @@ class Dispatcher:
         else:
             call.fail(approval_pending(capability, caller, kept.id))
 
-    def _ended(self, call: Call, result: ResultBytes | None, error: CapError | None) -> None:
+    def _ended(self, call: Call, result: bytes | None, error: CapError | None) -> None:
         self._live.pop(call.number, None)
         reply = self._replies.pop(call.number)
         for step in (lambda: _stop(call), lambda: self._record(call, result, error), call.leave_lane):
@@ -268,7 +268,7 @@ class Dispatcher:
                 log.exception("the end of a call could not be tidied up")  # its caller is answered all the same
         reply(result, error)
 
-    def _record(self, call: Call, result: ResultBytes | None, error: CapError | None) -> None:
+    def _record(self, call: Call, result: bytes | None, error: CapError | None) -> None:
         duration_ns = time.perf_counter_ns() - call.started_ns
         if call.entry is not None:
             self.timings.done(call.entry.name, duration_ns)

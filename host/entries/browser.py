@@ -18,7 +18,7 @@ from host.core.limits import Limits
 from host.core.policy import Ruling, judge_method
 from host.core.ring import Page
 from host.core.urls import judge_url
-from host.core.wire import Wrapped, raw_member
+from host.core.wire import raw_member
 from host.dispatch.call import Call
 from host.dispatch.dispatcher import result_bytes
 from host.dispatch.entry import Args, Effect, Entry, Lane, Result
@@ -172,7 +172,7 @@ def send_cdp(call: Call) -> Coroutine[Any, Any, bytes] | None:
     timeout_s = limit_s if args.timeoutMs is None else min(limit_s, args.timeoutMs / 1000)
 
     def done(result: bytes | None, problem: CapError | None) -> None:
-        call.complete(None if result is None else Wrapped(result), problem)
+        call.complete(None if result is None else b'{"result":%b}' % result, problem)
 
     command = session.send(judged.channel, args.method, judged.params, done, timeout_s=timeout_s)
     if command is not None:

@@ -18,7 +18,6 @@ from host.core.wire import (
     Cancel,
     Notice,
     Request,
-    ResultBytes,
     Unreadable,
     error_line,
     line_too_long,
@@ -139,7 +138,7 @@ class WireConnection:
         if number in self._calls:
             self._calls[number] = call
 
-    def _reply(self, number: CallId, result: ResultBytes | None, error: CapError | None) -> None:
+    def _reply(self, number: CallId, result: bytes | None, error: CapError | None) -> None:
         self._calls.pop(number, None)
         if not self._calls:
             self._idle.set()
