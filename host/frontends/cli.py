@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import contextlib
 import json
+import os
 import signal
 import sys
 import time
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 from typing import Any, Protocol, TypeVar
 
 import click
@@ -85,8 +88,16 @@ def run_command(work: Coroutine[Any, Any, T]) -> T:
 async def _interruptible(work: Coroutine[Any, Any, T]) -> T:
     loop = asyncio.get_running_loop()
     task = loop.create_task(work)
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        if loop.is_closed():  # all is cleared up; the loop's own handlers would be gone by now, and a traceback come
+            os._exit(EXIT_INTERRUPTED)
+        loop.call_soon_threadsafe(task.cancel)
+
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        loop.add_signal_handler(number, task.cancel)
+        signal.signal(number, interrupt)
+    # The interpreter, on its way out, gives signals their default back: a late one would kill what has ended well.
+    atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
     return await task
 
 
