@@ -176,12 +176,6 @@ class Commands:
         """What works here and what does not, each with what mends it."""
         return [line.public() for line in await examine(self.settings)]
 
-    async def ledger_tail(self, count: int) -> tuple[str, list[dict[str, Any]]]:
-        """Where the ledger lies, and its last rows."""
-        with self._store() as store:
-            rows = await store.tail(count)
-            return str(places_of(self.settings).state / "ledger.db"), [ledger_public(row) for row in rows]
-
     @contextlib.contextmanager
     def _store(self) -> Any:
         store = SqliteStore.open(places_of(self.settings).state, id_source=lambda: secrets.token_hex(8))
@@ -371,21 +365,3 @@ def note_owner_words(host: Host, caller: Caller, grants: tuple[str, ...], loopba
 def note_grant(store: SqliteStore, subject: str, words: str) -> None:
     """A stored grant was changed: in the ledger, too."""
     store.append(now_ms(), "owner", 0, subject, "-", Kind.OWNER, "owner", "grants", "", "", "", "granted", words, 0, 0)
-
-
-def ledger_public(row: Any) -> dict[str, Any]:
-    """A ledger row as plain data."""
-    return {
-        "seq": row.seq,
-        "at": row.at_ms,
-        "kind": row.kind,
-        "app": row.app,
-        "run": row.run,
-        "entry": row.entry,
-        "method": row.method,
-        "origin": row.origin,
-        "verdict": row.verdict,
-        "reason": row.reason,
-        "bytes": row.bytes,
-        "durationUs": row.duration_us,
-    }

@@ -21,6 +21,7 @@ from host.core.conditions import Surroundings
 from host.core.grants import Caller, Kind
 from host.core.limits import Limits
 from host.core.ring import Ring
+from host.core.urls import UrlRules
 from host.core.wire import dumps
 
 DIALOG_GRACE_S = 0.25  # commands that a dialog does not block answer within it
@@ -109,14 +110,17 @@ class Session:
         """How many commands wait for Chromium's answer."""
         return len(self._commands)
 
-    @property
-    def surroundings(self) -> Surroundings:
-        """What the method policy may look at: made anew only after a frame navigated, came or went."""
-        if self._surroundings is None:
+    def surroundings(self, urls: UrlRules) -> Surroundings:
+        """What the method policy may look at for a caller with these `urls`; made anew only when one of it changed.
+
+        Two connections of one caller may have been given different places: each is judged by its own.
+        """
+        known = self._surroundings
+        if known is None or known.urls is not urls:
             channels = (self.page, *self.children.values())
             frames = tuple(url for channel in channels for url in channel.facts.frames.values())
-            self._surroundings = Surroundings(self.owner.urls, self.page.facts.committed_url, frames)
-        return self._surroundings
+            known = self._surroundings = Surroundings(urls, self.page.facts.committed_url, frames)
+        return known
 
     def frames_changed(self) -> None:
         """A frame navigated, came or went."""

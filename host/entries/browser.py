@@ -152,7 +152,7 @@ def judge_cdp(call: Call) -> Judged:
     assert isinstance(session, Session)
     channel = session.channel(args.targetSessionId)
     params, raw = checked_params(call)
-    ruling = judge_method(args.method, params, services(call).rules, session.surroundings)
+    ruling = judge_method(args.method, params, services(call).rules, session.surroundings(call.caller.urls))
     if not ruling.allowed:
         raise error(ruling.code, ruling.reason, hint=ruling.hint, method=args.method[:128])
     if args.method == "Network.getResponseBody" and (problem := channel.body_refusal(params.get("requestId"))):
