@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import signal
@@ -10,7 +11,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, cast
 
@@ -244,13 +245,26 @@ def test_only_lost_console_events_count(dropped: dict[str, Any], count: int) -> 
     assert dropped_of({"dropped": dropped}) == count
 
 
+HOLDER = "import sys; held = bytearray(b'x') * int(sys.argv[1]); print(flush=True); sys.stdin.read()"
+
+
+@contextlib.contextmanager
+def holding(size_bytes: int) -> Iterator[int]:
+    """A process of its own that holds so much memory: in this one, what earlier tests gave back is used again."""
+    command = [sys.executable, "-I", "-S", "-c", HOLDER, str(size_bytes)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+        assert child.stdout is not None
+        child.stdout.readline()
+        yield child.pid
+        child.kill()
+
+
 def test_private_memory_grows_with_what_is_written() -> None:
-    before = private_bytes(os.getpid())
-    held = bytearray(os.urandom(MIB) * 24)
-    grown = private_bytes(os.getpid()) - before
-    assert 20 * MIB < grown < 60 * MIB
-    assert private_bytes_of([os.getpid(), 2**22 + 1]) >= len(held)
-    assert sum(size for _, size in private_by_mapping(os.getpid())) == pytest.approx(before + grown, rel=0.2)
+    with holding(1) as empty, holding(48 * MIB) as full:
+        small, large = private_bytes(empty), private_bytes(full)
+        assert large - small == pytest.approx(48 * MIB, rel=0.1)
+        assert private_bytes_of([full, 2**22 + 1]) >= 48 * MIB
+        assert sum(size for _, size in private_by_mapping(full)) == pytest.approx(large, rel=0.2)
 
 
 def test_children_are_found_while_they_are_there() -> None:
