@@ -12,6 +12,7 @@ from urllib.parse import unquote
 
 import msgspec
 
+from host.core.scope import Paused
 from host.core.urls import SCHEME, UrlRules, judge_url, normal_host, origin_of
 from host.core.wire import dumps
 
@@ -40,11 +41,15 @@ class Ruling(msgspec.Struct, frozen=True, gc=False):
 
 
 class Surroundings(msgspec.Struct, frozen=True):
-    """What a rule may look at besides the parameters: the URL rules, the page's URL, and those of all its frames."""
+    """What a rule may look at besides the parameters.
+
+    The URL rules, the page's URL, those of all its frames, and the requests that Fetch holds in the target, by id.
+    """
 
     urls: UrlRules
     page_url: str = "about:blank"
     frame_urls: tuple[str, ...] = ()
+    paused: Mapping[str, Paused] = {}
 
 
 Condition = Callable[[Params, Surroundings], Ruling]
@@ -52,6 +57,10 @@ Condition = Callable[[Params, Surroundings], Ruling]
 
 class Refused(Exception):
     """A rule's no; the text is the reason."""
+
+    def __init__(self, reason: str, code: str = "BROWSER_POLICY_DENIED") -> None:
+        super().__init__(reason)
+        self.code = code
 
 
 def passed(params: Params, reason: str) -> Ruling:
@@ -268,7 +277,15 @@ def continue_request(params: Params, around: Surroundings) -> Ruling:
 
 
 def answer_headers(params: Params, around: Surroundings) -> Ruling:
-    """Fetch.fulfillRequest and continueResponse: a Location is relative or passes the URL rule."""
+    """Fetch.fulfillRequest and continueResponse: a Location is relative or passes the URL rule.
+
+    So does the place that a document was asked of: what is put there has that place's cookies and storage.
+    """
+    held = around.paused.get(str(params.get("requestId")))
+    if held is not None and held.is_document:
+        decision = judge_url(held.url, around.urls)
+        if not decision.allowed:
+            raise Refused(f"a document of that address may not be made up: {decision.reason}", decision.code)
     headers = [*_header_list(params, "responseHeaders"), *_binary_headers(params)]
     for name, value in headers:
         if name.strip().lower() == "location":
@@ -280,8 +297,10 @@ def _check_url(url: Any, around: Surroundings) -> None:
     if not isinstance(url, str):
         raise Refused("`url` is a string")
     decision = judge_url(url, around.urls)
-    if not decision.allowed or not decision.place:
-        raise Refused(decision.reason if not decision.allowed else "a request goes to an http(s) URL")
+    if not decision.allowed:
+        raise Refused(decision.reason, decision.code)
+    if not decision.place:
+        raise Refused("a request goes to an http(s) URL")
 
 
 def _check_location(value: str, around: Surroundings) -> None:
@@ -294,7 +313,7 @@ def _check_location(value: str, around: Surroundings) -> None:
         return
     decision = judge_url(text, around.urls)
     if not decision.allowed:
-        raise Refused(f"Location: {decision.reason}")
+        raise Refused(f"Location: {decision.reason}", decision.code)
 
 
 def _header_list(params: Params, name: str) -> list[tuple[str, str]]:
@@ -329,19 +348,30 @@ def _binary_headers(params: Params) -> list[tuple[str, str]]:
 
 
 def get_cookies(params: Params, around: Surroundings) -> Ruling:
-    """Network.getCookies: of the page itself, or of URLs whose origin a frame of this session shows now."""
+    """Network.getCookies: of URLs whose origin a frame of this session shows now, and may show.
+
+    Without `urls` Chromium takes those of the page and all its frames, foreign ones too: they are written out.
+    """
+    shown = [url for url in (around.page_url, *around.frame_urls) if _lent(url, around.urls)]
     urls = params.get("urls")
     if urls is None:
-        return passed({key: value for key, value in params.items() if key != "urls"}, "own_cookies")
+        if not shown:
+            return Ruling(True, "own_cookies", answer=b'{"cookies":[]}')
+        return passed({**params, "urls": list(dict.fromkeys(shown))}, "own_cookies")
     if not isinstance(urls, list):
         raise Refused("`urls` is a list")
-    shown = {origin_of(url) for url in (around.page_url, *around.frame_urls)}
+    origins = {origin_of(url) for url in shown}
     for url in urls:
-        # Whether a place is an inner one was decided when its frame was loaded: here it counts whose cookies they are.
-        origin = judge_url(url, UrlRules()).origin if isinstance(url, str) and host_of(url) else ""
-        if origin not in shown:
+        origin = judge_url(url, around.urls).origin if isinstance(url, str) and host_of(url) else ""
+        if origin not in origins:
             raise Refused("each of `urls` has the origin of a page or frame that this session shows now")
     return passed(params, "own_cookies")
+
+
+def _lent(url: str, rules: UrlRules) -> bool:
+    """Does a frame with this URL count as the caller's? Its place was judged when it was loaded: origins are left."""
+    decision = judge_url(url, rules)
+    return bool(decision.place) and decision.allowed
 
 
 def write_cookie(params: Params, around: Surroundings) -> Ruling:
@@ -427,4 +457,4 @@ def judge_condition(method: str, params: Params, around: Surroundings) -> Ruling
     try:
         return CONDITIONS[method](params, around)
     except Refused as refusal:
-        return Ruling(False, f"{method}: {refusal}")
+        return Ruling(False, f"{method}: {refusal}", code=refusal.code)

@@ -223,9 +223,10 @@ def write_cookies(params: dict[str, Any], page: str, frames: tuple[str, ...]) ->
 
 def get_cookies(params: dict[str, Any], page: str, frames: tuple[str, ...]) -> Outcome:
     urls = params.get("urls")
+    own = [url for url in (page, *frames) if web_origin(url) is not None]
     if urls is None:
-        return {k: v for k, v in params.items() if k != "urls"}
-    shown = {web_origin(url) for url in (page, *frames)} - {None}
+        return {**params, "urls": list(dict.fromkeys(own))} if own else ANSWERED
+    shown = {web_origin(url) for url in own}
     return params if isinstance(urls, list) and all(web_origin(url) in shown for url in urls) else None
 
 

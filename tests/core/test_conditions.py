@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from host.core.conditions import CONDITIONS, Ruling, Surroundings, judge_condition
 from host.core.policy import Verdict, load_rules
+from host.core.scope import Paused
 from host.core.urls import UrlRules
 from tests.core.oracle_conditions import ANSWERED, CLOSES, OPEN_PLACE, ORACLE, Outcome
 
@@ -24,6 +25,7 @@ FRAMES = (
     "about:srcdoc",
     "https://xn--mnich-kva.example/",
 )
+SHOWN = [url for url in FRAMES if url.startswith("http")]
 RULES = UrlRules(frozenset((OPEN_PLACE,)))
 AROUND = Surroundings(RULES, PAGE, FRAMES)
 SAME = "the same parameters go on"
@@ -36,11 +38,12 @@ def outcome(method: str, params: dict[str, Any], around: Surroundings = AROUND) 
     ruling = judge_condition(method, params, around)
     assert params == before  # judged, not changed in place
     if not ruling.allowed:
-        assert (ruling.code, ruling.params, ruling.answer) == ("BROWSER_POLICY_DENIED", None, None)
+        assert ruling.code in ("BROWSER_POLICY_DENIED", "ORIGIN_NOT_ALLOWED")
+        assert (ruling.params, ruling.answer) == (None, None)
         assert ruling.reason != ""
         return None
     if ruling.answer is not None:
-        assert (ruling.answer, ruling.params) == (b"{}", None)
+        assert (ruling.answer, ruling.params) == (b'{"cookies":[]}' if method == "Network.getCookies" else b"{}", None)
         return CLOSES if ruling.closes else ANSWERED
     assert ruling.params is not None
     made: dict[str, Any] = json.loads(ruling.params)
@@ -296,8 +299,8 @@ CASES: dict[str, tuple[Case, ...]] = {  # by method: id, parameters, what goes o
         ("true-is-no-number", {"maxPostDataSize": True}, None),
     ),
     "Network.getCookies": (
-        ("own", {}, {}),
-        ("null-is-own", {"urls": None, "x": 1}, {"x": 1}),
+        ("own", {}, {"urls": SHOWN}),
+        ("null-is-own", {"urls": None, "x": 1}, {"urls": SHOWN, "x": 1}),
         ("none", {"urls": []}, SAME),
         ("the-page", {"urls": ["https://shop.example/other/path?q"]}, SAME),
         ("a-frame", {"urls": ["https://pay.example/", "http://127.0.0.1:8731/"]}, SAME),
@@ -474,6 +477,66 @@ def test_a_tab_that_shows_no_site_has_no_cookies_to_write(page: str, method: str
     around = Surroundings(RULES, page, ("https://shop.example/",))
     own = cookie(url="https://shop.example/", domain="shop.example")
     assert outcome(method, {**own, "cookies": [own]}, around) is None
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES_WITHOUT_COOKIES if not page.startswith("http")])
+def test_a_tab_that_shows_no_site_has_no_cookies_to_read(page: str) -> None:
+    assert outcome("Network.getCookies", {}, Surroundings(RULES, page, (page,))) == ANSWERED
+
+
+NARROW = UrlRules(frozenset((OPEN_PLACE,)), ("https://shop.example",))
+
+
+def test_cookies_of_frames_that_are_not_lent_are_not_read() -> None:
+    around = Surroundings(NARROW, PAGE, FRAMES)
+    own = [PAGE, f"http://{OPEN_PLACE}/x"]
+    assert outcome("Network.getCookies", {}, around) == {"urls": own}
+    assert outcome("Network.getCookies", {"urls": own}, around) == {"urls": own}
+    assert outcome("Network.getCookies", {"urls": ["https://pay.example/"]}, around) is None
+
+
+HELD = {
+    "own": Paused("https://shop.example/cart", is_document=True),
+    "foreign": Paused("https://mail.example/", is_document=True),
+    "inner": Paused("http://127.0.0.1:9/", is_document=True),
+    "library": Paused("https://cdn.example/lib.js"),
+}
+
+
+@pytest.mark.parametrize("method", ["Fetch.fulfillRequest", "Fetch.continueResponse"])
+@pytest.mark.parametrize(
+    ("rules", "held", "code"),
+    [
+        (NARROW, "own", None),
+        (NARROW, "foreign", "ORIGIN_NOT_ALLOWED"),
+        (NARROW, "inner", "BROWSER_POLICY_DENIED"),
+        (NARROW, "library", None),
+        (NARROW, "unknown", None),
+        (RULES, "foreign", None),
+        (RULES, "inner", "BROWSER_POLICY_DENIED"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else None,
+)
+def test_a_document_is_made_up_only_where_the_app_may_be(
+    method: str, rules: UrlRules, held: str, code: str | None
+) -> None:
+    ruling = judge_condition(method, {"requestId": held, "responseCode": 200}, Surroundings(rules, paused=HELD))
+    assert (None if ruling.allowed else ruling.code) == code
+
+
+@pytest.mark.parametrize(
+    ("method", "params"),
+    [
+        ("Fetch.continueRequest", {"requestId": "own", "url": "https://mail.example/inbox"}),
+        ("Fetch.fulfillRequest", location("https://mail.example/", "location")),
+        ("Page.navigate", {"url": "https://mail.example/"}),
+    ],
+    ids=["rewritten", "redirected", "navigated"],
+)
+def test_the_error_names_the_origin_that_the_manifest_lacks(method: str, params: dict[str, Any]) -> None:
+    ruling = judge_condition(method, params, Surroundings(NARROW, PAGE, FRAMES, HELD))
+    assert (ruling.allowed, ruling.code) == (False, "ORIGIN_NOT_ALLOWED")
+    assert "https://mail.example" in ruling.reason
 
 
 @pytest.mark.parametrize("page", PAGES_WITHOUT_COOKIES)
