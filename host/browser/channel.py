@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -12,9 +12,12 @@ import msgspec
 
 from capsdk.errors import CapError, PolicyError
 from host.browser.command import cdp_error
+from host.browser.fence import outside
 from host.cdp.connection import ConnectionGone
 from host.cdp.envelope import loads
+from host.core.conditions import Surroundings
 from host.core.limits import MIB
+from host.core.scope import Paused
 from host.core.urls import origin_of
 
 if TYPE_CHECKING:
@@ -31,11 +34,13 @@ class Facts:
     """What is known of a target from the guard's events.
 
     `url` is where it was sent, `committed_url` what it shows: after a failed load that is Chromium's error page.
+    `requested_url` is what the page asked for last in its first navigation, redirects followed.
     `frames` are the URLs that its frames show, `parents` their parents, by frame id.
     """
 
     url: str = "about:blank"
     committed_url: str = "about:blank"
+    requested_url: str = ""
     title: str = ""
     origin: str = "null"
     committed_loader: str = ""
@@ -80,6 +85,8 @@ class Channel:
         self.parent = parent
         self.facts = Facts()
         self.crashed = False
+        self.paused: dict[str, Paused] = {}  # the requests that the caller holds with Fetch, oldest first
+        self.around: Surroundings | None = None
         self._failed: dict[str, str] = {}
 
     def listen(self) -> None:
@@ -96,6 +103,9 @@ class Channel:
 
     def refusal(self) -> CapError | None:
         """Why the caller may not reach this target right now: judged by the URL it shows, at every command."""
+        fence = self.session.fence
+        if fence.active and not fence.inside(self.facts.committed_url):
+            return outside(fence.judge(self.facts.committed_url))
         scheme = self.facts.url.partition(":")[0].lower() if self.facts.url else ""
         if self.handle is None or scheme in FRAME_SCHEMES:
             return None
@@ -109,19 +119,32 @@ class Channel:
         session = self.session
         if not session.capturing:
             return
-        if method == "Network.responseReceived" and self.facts.status is None and self.handle is None:
-            self._note_status(bytes(params))
+        told: bytes | None = bytes(params)
+        if method in session.fence.concerns:
+            told = session.fence.passes(self, method, bytes(params))
+        if method == "Network.requestWillBeSent":
+            if self.facts.status is None and self.handle is None:
+                self._note_requested(bytes(params))
+        elif method == "Network.responseReceived":
+            if self.facts.status is None and self.handle is None:
+                self._note_status(bytes(params))
         elif method == "Network.loadingFailed":
             self._note_failed(bytes(params))
         elif method == "Inspector.targetCrashed":
             self._note_crash({})
-        session.add_event(method, bytes(params), self.handle)
+        if told is not None:
+            session.add_event(method, told, self.handle)
 
     def _guard_event(self, method: str, params: msgspec.Raw) -> None:
         handler = _HANDLERS.get(method)
         if handler is not None:
             handler(self, loads(bytes(params)))
             self.session.frames_changed()
+
+    def _note_requested(self, params: bytes) -> None:
+        request = _read(params, _RequestWillBeSent)
+        if request.type == "Document" and request.frameId == self.target_id:
+            self.facts.requested_url = request.request.url
 
     def _note_status(self, params: bytes) -> None:
         response = _read(params, _ResponseReceived)
@@ -135,7 +158,13 @@ class Channel:
         if len(self._failed) > FAILED_KEPT:
             del self._failed[next(iter(self._failed))]
 
-    def body_refusal(self, request_id: object) -> CapError | None:
+    def request_refusal(self, method: str, params: Mapping[str, Any]) -> CapError | None:
+        """Why a command may not have the request that it names."""
+        if method == "Network.getResponseBody":
+            return self._body_refusal(params.get("requestId"))
+        return self.session.fence.refusal(self, method, params)
+
+    def _body_refusal(self, request_id: object) -> CapError | None:
         """Why a body cannot be had whole: Chromium hands out what it kept of a failed response as if it were all."""
         why = self._failed.get(request_id) if isinstance(request_id, str) else None
         if why is None:
@@ -155,6 +184,8 @@ class Channel:
         frame = params["frame"]
         facts = self.facts
         committed_url = frame["url"] + frame.get("urlFragment", "")
+        if self._is_outside(frame):
+            return
         if frame["id"] != self.target_id and (self.handle is not None or frame.get("parentId")):
             facts.forget_frames(frame["id"])
             facts.frames[frame["id"]] = committed_url
@@ -169,7 +200,21 @@ class Channel:
         if params.get("type") == "BackForwardCacheRestore":
             self.learn_frames()
         if self.refusal() is not None:
-            self.session.cut_off(self)
+            self.session.frames.cut_off(self)
+
+    def _is_outside(self, frame: dict[str, Any]) -> bool:
+        """Has something come that the app may not have? It ends the session, save for a frame in its own process.
+
+        Chromium keeps every origin in its own process; should a foreign frame ever share one with the page, nothing
+        else would keep them apart.
+        """
+        fence = self.session.fence
+        if not fence.active or (self.handle is not None and frame["id"] == self.target_id):
+            return False
+        decision = fence.judge(frame["url"], frame.get("securityOrigin", ""))
+        if not decision.allowed:
+            self.session.went_outside(decision)
+        return not decision.allowed
 
     def learn_frames(self) -> None:
         """Ask which frames there are: of a page that comes back from the cache Chromium tells its root alone."""
@@ -195,19 +240,22 @@ class Channel:
     def _frame_detached(self, params: dict[str, Any]) -> None:
         self.facts.forget_frame(params.get("frameId", ""))
 
+    def _document_asked(self, params: dict[str, Any]) -> None:
+        self.session.fence.document_asked(self, params)
+
     def _child_attached(self, params: dict[str, Any]) -> None:
-        self.session.child_attached(self, params)
+        self.session.frames.attached(self, params)
 
     def _child_detached(self, params: dict[str, Any]) -> None:
-        self.session.child_detached(params["sessionId"])
+        self.session.frames.detached(params["sessionId"])
 
     def _dialog_opening(self, params: dict[str, Any]) -> None:
         if self.handle is None:  # the page's guard is told of dialogs of all its frames
-            self.session.dialog_opening(params)
+            self.session.dialogs.opening(params)
 
     def _dialog_closed(self, params: dict[str, Any]) -> None:
         if self.handle is None:
-            self.session.dialog_closed()
+            self.session.dialogs.closed()
 
 
 class _FrameTree:
@@ -252,6 +300,16 @@ class _Status(msgspec.Struct):
     status: int = 0
 
 
+class _Request(msgspec.Struct):
+    url: str = ""
+
+
+class _RequestWillBeSent(msgspec.Struct):
+    request: _Request
+    type: str = ""
+    frameId: str = ""
+
+
 class _ResponseReceived(msgspec.Struct):
     response: _Status
     type: str = ""
@@ -259,6 +317,7 @@ class _ResponseReceived(msgspec.Struct):
 
 
 _HANDLERS: dict[str, Callable[[Channel, dict[str, Any]], None]] = {
+    "Fetch.requestPaused": Channel._document_asked,
     "Inspector.targetCrashed": Channel._note_crash,
     "Inspector.targetReloadedAfterCrash": Channel._note_revival,
     "Page.frameAttached": Channel._frame_attached,

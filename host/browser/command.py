@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from capsdk.errors import CapError, ExhaustedError, PreconditionError, UnavailableError
+from capsdk.errors import CapError, ExhaustedError, PreconditionError, TimeoutError, UnavailableError
 from host.cdp.connection import failure
 from host.core.limits import KIB
 
@@ -91,3 +91,23 @@ def too_large(size_bytes: int, limit_bytes: int) -> ExhaustedError:
         limit=limit_bytes,
         actual=size_bytes,
     )
+
+
+def command_timeout(command: Command, *, deaf: bool) -> TimeoutError:
+    """No answer before the deadline; a tab that was `deaf` is closed with it."""
+    limit_ms = round(command.timeout_s * 1000)
+    details: dict[str, Any] = {"limitMs": limit_ms, **({"sessionClosed": True} if deaf else {})}
+    next_step = "the tab was deaf and is closed: open a new session" if deaf else "try a smaller step"
+    return TimeoutError(
+        "BROWSER_TIMEOUT", f"{command.method} had no answer within {limit_ms} ms; {next_step}", **details
+    )
+
+
+def frame_gone() -> UnavailableError:
+    """The frame went away during a call."""
+    return UnavailableError("TARGET_GONE", "the frame went away during the call; take the handle of a newer one")
+
+
+def crashed_error() -> UnavailableError:
+    """The page's process is gone; the session is not."""
+    return UnavailableError("TARGET_CRASHED", "the page's process crashed; Page.navigate revives the session")

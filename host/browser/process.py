@@ -49,6 +49,7 @@ FLAGS = (
     "--metrics-recording-only",
     "--mute-audio",
     "--password-store=basic",
+    "--enable-features=StrictOriginIsolation",
     "--disable-features=OptimizationHints,MediaRouter,DialMediaRouteProvider,Translate",
 )
 EMPTY_PATH = "/nonexistent"  # an external protocol must find no program to start

@@ -9,39 +9,22 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from capsdk.errors import CapError, OwnershipError, PreconditionError, TimeoutError, UnavailableError
+from capsdk.errors import CapError, UnavailableError
 from host.browser.channel import Channel
-from host.browser.command import Command, Done
+from host.browser.command import Command, Done, command_timeout, crashed_error
 from host.browser.deadlines import Deadlines
-from host.browser.enables import APP_ENABLES, FRAME_ENABLES
+from host.browser.dialogs import Dialogs
+from host.browser.fence import NAVIGATIONS, Fence, outside
+from host.browser.frames import Frames
 from host.browser.tab import Tab
 from host.cdp.connection import CdpFailure, ConnectionGone
 from host.core.capture import Capture
 from host.core.conditions import Surroundings
-from host.core.grants import Caller, Kind
+from host.core.grants import Caller
 from host.core.limits import Limits
 from host.core.ring import Ring
-from host.core.urls import UrlRules
+from host.core.urls import UrlDecision, UrlRules
 from host.core.wire import dumps
-
-DIALOG_GRACE_S = 0.25  # commands that a dialog does not block answer within it
-
-
-@dataclass(slots=True)
-class Dialog:
-    """A dialog of the page that waits for an answer."""
-
-    type: str
-    message: str
-    answer_timer: asyncio.TimerHandle | None = None
-
-    def lets_pass(self, method: str) -> bool:
-        """Is this command not stopped by the dialog? A navigation ends all but the question whether to leave."""
-        return method == "Page.handleJavaScriptDialog" or (method == "Page.navigate" and self.type != "beforeunload")
-
-    def facts(self) -> dict[str, Any]:
-        """What the caller is told: `message` is page text, bounded."""
-        return {"type": self.type, "message": self.message[:1000]}
 
 
 @dataclass(slots=True)
@@ -55,7 +38,7 @@ class Waiter:
 class Session:
     """A tab lent to one caller.
 
-    `page` is the channel to the page itself, `children` are those to its out-of-process frames, by handle. `closed`
+    `page` is the channel to the page itself, `frames` are those to its out-of-process frames. `closed`
     holds the reason once the session is over. Public methods are called on the loop thread.
     """
 
@@ -81,20 +64,21 @@ class Session:
             max_events=limits.events_kept, max_bytes=limits.events_bytes, max_event_bytes=limits.event_bytes
         )
         self.closed: CapError | None = None
-        self.children: dict[str, Channel] = {}
+        self.frames = Frames(self, new_handle)
+        self.dialogs = Dialogs(self)
         self.capturing = False
         self.raw_touched = False  # a raw command went into it: later gates read that
         self.opener_id: str | None = None  # the session whose page opened this one
         self.last_used = time.monotonic()
+        self.urls = owner.urls  # with the places of every connection that its caller has used it through
+        self.fence = Fence(self)
         self.on_hopeless: Callable[[Session, str], None] = lambda session, why: None
-        self._new_handle = new_handle
-        self._gone_handles: set[str] = set()
-        self._attaching: set[str] = set()
-        self._surroundings: Surroundings | None = None
+        self.on_places: Callable[[Session], None] = lambda session: None
+        self.on_refused: Callable[[Session, UrlDecision], None] = lambda session, decision: None
+        self._navigation_problem: CapError | None = None
         self._deadlines = Deadlines(limits.command_timeout_s)
         self._commands: dict[int, Command] = {}
         self._waiters: list[Waiter] = []
-        self._dialog: Dialog | None = None
         self._held: deque[tuple[float, float]] = deque()
         self._tasks: set[asyncio.Task[None]] = set()
         self.page = Channel(self, guard=tab.guard, app=tab.app, target_id=tab.target_id)
@@ -110,21 +94,30 @@ class Session:
         """How many commands wait for Chromium's answer."""
         return len(self._commands)
 
-    def surroundings(self, urls: UrlRules) -> Surroundings:
+    def surroundings(self, urls: UrlRules, channel: Channel | None = None) -> Surroundings:
         """What the method policy may look at for a caller with these `urls`; made anew only when one of it changed.
 
         Two connections of one caller may have been given different places: each is judged by its own.
         """
-        known = self._surroundings
+        channel = channel or self.page
+        known = channel.around
         if known is None or known.urls is not urls:
-            channels = (self.page, *self.children.values())
-            frames = tuple(url for channel in channels for url in channel.facts.frames.values())
-            known = self._surroundings = Surroundings(urls, self.page.facts.committed_url, frames)
+            self._learn_places(urls)
+            channels = (self.page, *self.frames)
+            frames = tuple(url for one in channels for url in one.facts.frames.values())
+            known = Surroundings(urls, self.page.facts.committed_url, frames, channel.paused)
+            channel.around = known
         return known
+
+    def _learn_places(self, urls: UrlRules) -> None:
+        if not urls.open_places <= self.urls.open_places:
+            self.urls = UrlRules(self.urls.open_places | urls.open_places, self.urls.origins)
+            self.on_places(self)
 
     def frames_changed(self) -> None:
         """A frame navigated, came or went."""
-        self._surroundings = None
+        for channel in (self.page, *self.frames):
+            channel.around = None
 
     def channel(self, handle: str | None) -> Channel:
         """The page, or the frame with this handle.
@@ -132,18 +125,7 @@ class Session:
         Raises UnavailableError TARGET_GONE for a frame that is gone, OwnershipError SESSION_NOT_OWNED for a handle that
         was never this session's, whoever's it is.
         """
-        if handle is None:
-            return self.page
-        child = self.children.get(handle)
-        if child is not None:
-            return child
-        if handle in self._gone_handles:
-            raise UnavailableError(
-                "TARGET_GONE", "the frame is gone; take the handle of a newer Target.attachedToTarget"
-            )
-        raise OwnershipError(
-            "SESSION_NOT_OWNED", "this session has no frame with that handle; leave targetSessionId out"
-        )
+        return self.page if handle is None else self.frames.by_handle(handle)
 
     # --- commands
 
@@ -197,7 +179,7 @@ class Session:
 
     async def deaf(self, channel: Channel) -> bool:
         """Does the target's process not answer any more, even after its script was ended? Takes at most 2.5 s."""
-        if self._dialog is not None:
+        if self.dialogs.open:
             return False  # it waits for an answer, and gets the default one
         probe = self.connection.start("Runtime.getIsolateId", session=channel.guard)
         done, _ = await asyncio.wait((probe,), timeout=0.25)
@@ -206,6 +188,10 @@ class Session:
         self.connection.start("Runtime.terminateExecution", session=channel.guard)
         done, _ = await asyncio.wait((probe,), timeout=self.limits.deaf_after_s)
         return not done
+
+    def commands_where(self, hit: Callable[[Command], bool]) -> list[Command]:
+        """The commands under way that are hit."""
+        return [command for command in self._commands.values() if hit(command)]
 
     def fail_commands(self, problem: CapError, among: list[Command] | None = None) -> None:
         """End every command under way (or those of `among` that still are) with this error."""
@@ -244,106 +230,43 @@ class Session:
                 self.stop_waiting(waiter)
                 waiter.wake()
 
-    # --- frames
-
-    def child_attached(self, parent: Channel, params: dict[str, Any]) -> None:
-        """The guard was given a paused out-of-process frame of `parent`."""
-        guard, info = params["sessionId"], params["targetInfo"]
-        self._attaching.add(guard)
-        self.spawn(self._lend_child(parent, guard, info, runs=not params.get("waitingForDebugger", True)))
-
-    async def _lend_child(self, parent: Channel, guard: str, info: dict[str, Any], *, runs: bool) -> None:
-        """Attach the app's CDP session, announce the frame, enable, and let it run: in this order nothing is lost."""
-        connection, target_id = self.connection, info["targetId"]
-        try:
-            attached = await connection.start("Target.attachToTarget", {"targetId": target_id, "flatten": True})
-        except (CdpFailure, ConnectionGone):
-            connection.start("Runtime.runIfWaitingForDebugger", {}, guard)
-            return
-        if guard not in self._attaching or self.closed is not None:
-            return  # it is gone already
-        self._attaching.discard(guard)
-        handle = self._new_handle()
-        child = Channel(self, guard=guard, app=attached["sessionId"], target_id=target_id, handle=handle, parent=parent)
-        child.facts.url = child.facts.committed_url = info.get("url", "")
-        self.children[handle] = child
-        self.frames_changed()
-        child.listen()
-        public: dict[str, Any] = {key: info[key] for key in ("targetId", "type", "title", "url") if key in info}
-        told = {"sessionId": handle, "targetInfo": {**public, "attached": True}, "waitingForDebugger": False}
-        self.add_event("Target.attachedToTarget", dumps(told), parent.handle)
-        for method, arguments in FRAME_ENABLES:
-            connection.start(method, arguments, guard)
-        for method, arguments in APP_ENABLES:
-            connection.start(method, arguments, child.app)
-        connection.start("Runtime.runIfWaitingForDebugger", {}, guard)
-        if runs:
-            child.learn_frames()  # it came back from the cache with its page
-
-    def child_detached(self, cdp_session: str) -> None:
-        """Chromium dropped a frame's CDP session: its handle, and those of frames inside it, are gone."""
-        self._attaching.discard(cdp_session)
-        child = self.by_cdp.get(cdp_session)
-        if child is not None and child.handle is not None:
-            self._drop_child(child)
-
-    def cut_off(self, child: Channel) -> None:
-        """A frame shows what is not lent: its handle goes, at once."""
-        self.connection.start("Target.detachFromTarget", {"sessionId": child.app})
-        self._drop_child(child)
-
-    def _drop_child(self, child: Channel) -> None:
-        for inner in [one for one in self.children.values() if one.parent is child]:
-            self._drop_child(inner)
-        handle = child.handle or ""
-        if self.children.pop(handle, None) is None:
-            return
-        self._gone_handles.add(handle)
-        self.frames_changed()
-        child.unlisten()
-        self.fail_commands(frame_gone(), [c for c in self._commands.values() if c.channel is child])
-        told = dumps({"sessionId": handle, "targetId": child.target_id})
-        self.add_event("Target.detachedFromTarget", told, child.parent.handle if child.parent else None)
+    # --- the page
 
     def target_crashed(self, channel: Channel) -> None:
         """A target's process is gone: its commands end now, and it says so until it is navigated."""
-        self.fail_commands(crashed_error(), [c for c in self._commands.values() if c.channel is channel])
+        self.fail_commands(crashed_error(), self.commands_where(lambda command: command.channel is channel))
 
-    # --- dialogs
+    # --- origins
+
+    async def arm(self) -> None:
+        """Put the fence up, before the first navigation. Raises UnavailableError BROWSER_GONE."""
+        guard = self.page.guard
+        try:
+            await asyncio.gather(*(self.connection.start(name, given, guard) for name, given in self.fence.enables))
+        except (CdpFailure, ConnectionGone):
+            raise UnavailableError("BROWSER_GONE", "Chromium ended during the call; open a new session") from None
+
+    def navigation_refused(self, decision: UrlDecision) -> None:
+        """The page was on its way outside, and stays where it is."""
+        problem = self._navigation_problem = outside(decision)
+        told = {"origin": decision.origin, "code": decision.code, "message": decision.reason}
+        self.add_event("Host.navigationRefused", dumps(told))
+        self.fail_commands(problem, self.commands_where(lambda command: command.method in NAVIGATIONS))
+        self.on_refused(self, decision)
+
+    def went_outside(self, decision: UrlDecision) -> None:
+        """The page shows what the app may not have, however it came there: the session ends before anybody looks."""
+        self.on_refused(self, decision)
+        self.on_hopeless(self, "outside")
 
     def _standing(self, channel: Channel, method: str) -> CapError | None:
         """What stands in the way of a command before it is sent."""
-        dialog = self._dialog
-        if dialog is not None and not dialog.lets_pass(method):
-            return dialog_error(dialog, opened=False)
+        blocked = self.dialogs.refusal(method)
+        if blocked is not None:
+            return blocked
         if channel.crashed and method != "Page.navigate":
             return crashed_error()
         return channel.refusal()
-
-    def dialog_opening(self, params: dict[str, Any]) -> None:
-        """The page shows a dialog: calls that it blocks end soon, and nobody's answer means no (*stay*)."""
-        dialog = Dialog(str(params.get("type", "")), str(params.get("message", "")))
-        self._dialog = dialog
-        limits = self.limits
-        patience_s = limits.dialog_answer_chat_s if self.owner.kind is Kind.CHAT else limits.dialog_answer_s
-        loop = asyncio.get_running_loop()
-        dialog.answer_timer = loop.call_later(patience_s, self._dismiss)
-        under_way = [c for c in self._commands.values() if not dialog.lets_pass(c.method)]
-        loop.call_later(DIALOG_GRACE_S, self._dialog_stands, dialog, under_way)
-
-    def _dialog_stands(self, dialog: Dialog, under_way: list[Command]) -> None:
-        if self._dialog is dialog:  # else it was answered meanwhile, and so are they
-            self.fail_commands(dialog_error(dialog, opened=True), under_way)
-
-    def _dismiss(self) -> None:
-        """Nobody answered: cancel, or stay on the page."""
-        self.connection.start("Page.handleJavaScriptDialog", {"accept": False}, self.page.guard)
-
-    def dialog_closed(self) -> None:
-        """The dialog was answered, by whomever."""
-        if self._dialog is not None and self._dialog.answer_timer is not None:
-            self._dialog.answer_timer.cancel()
-        self._dialog = None
 
     # --- the end
 
@@ -362,9 +285,9 @@ class Session:
             return
         self.closed = reason
         self.capturing = False
-        for channel in (self.page, *self.children.values()):
-            channel.unlisten()
-        self.dialog_closed()
+        self.page.unlisten()
+        self.frames.end()
+        self.dialogs.closed()
         self._deadlines.close()
         self.fail_commands(for_commands or reason)
         self.page.facts.commit.set()
@@ -398,6 +321,8 @@ class Session:
             except ConnectionGone:
                 raise UnavailableError("BROWSER_GONE", "Chromium ended during the call; open a new session") from None
             error = reply.get("errorText")
+            if error and self._navigation_problem is not None:
+                raise self._navigation_problem
             loader = reply.get("loaderId", "")
             if error is None:
                 while loader and facts.committed_loader != loader and self.closed is None:
@@ -411,33 +336,3 @@ class Session:
         elif facts.status is not None:
             navigation["status"] = facts.status
         return navigation
-
-
-def dialog_error(dialog: Dialog, *, opened: bool) -> PreconditionError:
-    """A dialog stands in the way; `opened` tells that the call's effect happened."""
-    return PreconditionError(
-        "DIALOG_OPEN",
-        f"the page shows {dialog.type or 'a dialog'}; answer it with Page.handleJavaScriptDialog",
-        **dialog.facts(),
-        dialogOpened=opened,
-    )
-
-
-def command_timeout(command: Command, *, deaf: bool) -> TimeoutError:
-    """No answer before the deadline; a tab that was `deaf` is closed with it."""
-    limit_ms = round(command.timeout_s * 1000)
-    details: dict[str, Any] = {"limitMs": limit_ms, **({"sessionClosed": True} if deaf else {})}
-    next_step = "the tab was deaf and is closed: open a new session" if deaf else "try a smaller step"
-    return TimeoutError(
-        "BROWSER_TIMEOUT", f"{command.method} had no answer within {limit_ms} ms; {next_step}", **details
-    )
-
-
-def frame_gone() -> UnavailableError:
-    """The frame went away during a call."""
-    return UnavailableError("TARGET_GONE", "the frame went away during the call; take the handle of a newer one")
-
-
-def crashed_error() -> UnavailableError:
-    """The page's process is gone; the session is not."""
-    return UnavailableError("TARGET_CRASHED", "the page's process crashed; Page.navigate revives the session")

@@ -20,17 +20,24 @@ from host.cdp.connection import CdpFailure, ConnectionGone
 from host.core.capture import Capture
 from host.core.grants import Caller, Kind
 from host.core.limits import Limits
+from host.core.urls import UrlDecision
 
 log = logging.getLogger("capsdk.sessions")
 
 REMEMBERED = 1000
+HOPELESS = {
+    "deaf": "was closed because its tab did not answer any more",
+    "held_the_pipe": "was closed because its replies held the browser's pipe for too long",
+    "outside": "was closed because its page came to an origin that the app's manifest does not name",
+}
 TITLES_TIMEOUT_S = 2.0
 
 
 class Sessions:
     """All sessions of a host. `new_id()` makes the random ids that callers see.
 
-    `on_released(owner, session_id, reason)` tells of sessions that ended without their owner's asking.
+    `on_released(owner, session_id, reason)` tells of sessions that ended without their owner's asking,
+    `on_refused(owner, decision)` of pages that were on their way to where the app may not be, or came there.
     """
 
     def __init__(self, browser: Browser, limits: Limits, new_id: Callable[[], str]) -> None:
@@ -48,6 +55,7 @@ class Sessions:
         self._tasks: set[asyncio.Task[None]] = set()
         self._expiry: asyncio.Task[None] | None = None
         self.on_released: Callable[[Caller, str, CapError], None] = lambda owner, session_id, reason: None
+        self.on_refused: Callable[[Caller, UrlDecision], None] = lambda owner, decision: None
         browser.on_gone = self._browser_gone
         browser.on_target_gone = self._target_gone
         browser.on_detached = self._detached
@@ -116,6 +124,7 @@ class Sessions:
             async with asyncio.timeout(self._limits.open_timeout_s):
                 try:
                     session = await self._lend(caller, capture)
+                    await session.arm()
                 finally:
                     self._opening[key] -= 1  # from here on the session itself counts
                 navigation = await session.navigate(url, self._limits.open_timeout_s)
@@ -155,6 +164,7 @@ class Sessions:
             new_handle=self._new_id,
         )
         session.on_hopeless = self._hopeless
+        session.on_refused = lambda session, decision: self.on_refused(session.owner, decision)
         self._live[session.id] = session
         self._by_target[tab.target_id] = session
         if self._expiry is None:
@@ -189,11 +199,14 @@ class Sessions:
         await asyncio.gather(*(self._release(session, reason, tell=tell) for session in sessions))
 
     async def _release(self, session: Session, reason: CapError, *, tell: bool = True) -> None:
-        if session.closed is not None:
-            return
+        if session.closed is None:
+            self._drop(session, reason, tell=tell)
+            await self._close_tab(session)
+
+    async def _close_tab(self, session: Session) -> None:
+        """The tab of a session that was dropped; returns when Chromium confirmed, or after `close_timeout_s`."""
         connection, target_id = session.connection, session.target_id
         gone = self._gone.setdefault(target_id, asyncio.Event())
-        self._drop(session, reason, tell=tell)
         await session.finish_tasks()
         if connection.closed:
             return
@@ -265,7 +278,7 @@ class Sessions:
     def _detached(self, cdp_session: str) -> None:
         channel = self._by_cdp.get(cdp_session)
         if channel is not None and channel.handle is not None:
-            channel.session.child_detached(cdp_session)
+            channel.session.frames.detached(cdp_session)
         elif channel is not None:
             session = channel.session
             connection, target_id = session.connection, session.target_id
@@ -293,9 +306,11 @@ class Sessions:
             session.page.facts.title = title
 
     def _hopeless(self, session: Session, why: str) -> None:
-        words = {"deaf": "was closed because its tab did not answer any more"}
-        reason = words.get(why, "was closed because its replies held the browser's pipe for too long")
-        self._task(self._release(session, session_closed(reason)))
+        """A session that cannot go on: it is dropped at once, so that nothing more of its tab is told or done."""
+        if session.closed is None:
+            self._gone.setdefault(session.target_id, asyncio.Event())
+            self._drop(session, session_closed(HOPELESS[why]))
+            self._task(self._close_tab(session))
 
     async def _expire_idle(self) -> None:
         while True:

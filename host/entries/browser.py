@@ -98,6 +98,7 @@ OPEN_SESSION = Entry(
     errors=(
         "BROWSER_POLICY_DENIED",
         "ORIGIN_NOT_ALLOWED",
+        "EGRESS_REFUSED",
         "BROWSER_TAB_LIMIT",
         "BROWSER_UNAVAILABLE",
         "BROWSER_LAUNCH_FAILED",
@@ -152,10 +153,10 @@ def judge_cdp(call: Call) -> Judged:
     assert isinstance(session, Session)
     channel = session.channel(args.targetSessionId)
     params, raw = checked_params(call)
-    ruling = judge_method(args.method, params, services(call).rules, session.surroundings(call.caller.urls))
+    ruling = judge_method(args.method, params, services(call).rules, session.surroundings(call.caller.urls, channel))
     if not ruling.allowed:
         raise error(ruling.code, ruling.reason, hint=ruling.hint, method=args.method[:128])
-    if args.method == "Network.getResponseBody" and (problem := channel.body_refusal(params.get("requestId"))):
+    if problem := channel.request_refusal(args.method, params):
         raise problem
     return Judged(channel, raw if ruling.params is None else ruling.params, ruling)
 

@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Self
 
-# Addresses are sites of their own for Chromium, ports are not: `a` and `near` share a process, `b` and `c` do not.
+# Addresses are sites of their own for Chromium, ports are not: `a` and `near` are two origins of one site.
 HOSTS = {"a": "127.0.0.1", "near": "127.0.0.1", "b": "127.0.0.2", "c": "127.0.0.3"}
 
 

@@ -160,7 +160,7 @@ def test_a_frame_made_anew_has_a_new_handle_and_the_old_one_is_gone(tab: Open, s
 
 
 def test_a_frame_that_goes_to_another_site_and_back(tab: Open, sites: FrameSites) -> None:
-    near, far = sites.page("near", "<title>near</title>"), sites.page("b", "<title>far</title>")
+    near, far = sites.page("a", "<title>near</title>"), sites.page("b", "<title>far</title>")
     farther = sites.page("c", "<title>farther</title>")
     page = tab(sites.page("a", frame(near)))
     assert page.events(ATTACHED) == []
@@ -177,6 +177,12 @@ def test_a_frame_that_goes_to_another_site_and_back(tab: Open, sites: FrameSites
     second = page.handle(2)
     page.until("document.title", "far", second)
     assert second != first
+
+
+def test_origins_of_one_site_are_kept_apart(tab: Open, sites: FrameSites) -> None:
+    headers = {"Origin-Agent-Cluster": "?0"}  # what a site says that wants its origins in one process
+    page = tab(sites.page("a", frame(sites.page("near", "<title>near</title>", **headers)), **headers))
+    assert page.js("document.title", page.handle()) == "near"
 
 
 def test_a_frame_without_an_address_is_reached_by_its_execution_context(tab: Open, sites: FrameSites) -> None:
@@ -392,7 +398,7 @@ async def test_chromiums_own_session_ids_are_in_no_event_and_open_no_frame(
             poll = {"after": 0, "methods": [ATTACHED], "waitMs": 300}
             await own.ok("browser.events", sessionId=session, **poll)
             await own.js(session, "new Promise(done => setTimeout(done, 400))")
-            raw |= {cdp for channel in (inner.page, *inner.children.values()) for cdp in (channel.app, channel.guard)}
+            raw |= {cdp for channel in (inner.page, *inner.frames) for cdp in (channel.app, channel.guard)}
         after = 0
         while (page := await own.ok("browser.events", sessionId=session, after=after))["next"] != after:
             found, after = found + page["events"], page["next"]

@@ -61,7 +61,7 @@ def test_page_close_gives_the_session_back_and_no_other(host: Stdio, blank: str)
 
 
 def test_a_navigation_is_judged_in_a_frame_too_and_leaves_the_page_where_it_is(host: Stdio, sites: FrameSites) -> None:
-    url = sites.page("a", f"<iframe src='{sites.page('near', 'inner')}'></iframe>")
+    url = sites.page("a", f"<iframe src='{sites.page('a', 'inner')}'></iframe>")
     session = host.open(url)
     frame = host.cdp(session, "Page.getFrameTree")["frameTree"]["childFrames"][0]["frame"]["id"]
     for target in ("file:///etc/passwd", "mailto:a@b", "chrome://settings"):

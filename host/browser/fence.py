@@ -1,0 +1,150 @@
+"""Keeps one session inside its app's `origins`, and knows which requests its caller holds with Fetch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from capsdk.errors import CapError, error
+from host.browser.command import cdp_error
+from host.cdp.envelope import loads
+from host.core.scope import COOKIE_EVENTS, FRAME_EVENTS, CookieScreen, FrameScreen, Paused, judge_document
+from host.core.urls import UrlDecision
+from host.core.wire import dumps
+
+if TYPE_CHECKING:
+    from host.browser.channel import Channel
+    from host.browser.session import Session
+
+# The guard holds each document before the network sees it: attached first, it is asked last, after the caller's own
+# Fetch has rewritten what it likes (facts/cdp.md 3). A service worker would answer a navigation without a request, so
+# none may. Observed with Chromium 156: that takes Network.enable; its buffers are as small as can be.
+DOCUMENTS = {"urlPattern": "*", "resourceType": "Document", "requestStage": "Request"}
+FENCE_ENABLES: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("Network.enable", {"maxTotalBufferSize": 1, "maxResourceBufferSize": 1, "maxPostDataSize": 1}),
+    ("Network.setBypassServiceWorker", {"bypass": True}),
+    ("Fetch.enable", {"patterns": [DOCUMENTS]}),
+)
+HELD_KEPT = 2000  # requests of one target that a caller may hold at a time
+NAMES_REQUEST = frozenset(
+    (
+        "Fetch.continueRequest",
+        "Fetch.continueResponse",
+        "Fetch.failRequest",
+        "Fetch.fulfillRequest",
+        "Fetch.getResponseBody",
+    )
+)
+READS_ANSWER = frozenset(("Fetch.getResponseBody",))
+DOCUMENT_DESTINATIONS = frozenset(("document", "embed", "fencedframe", "frame", "iframe", "object"))
+NAVIGATIONS = frozenset(("Page.navigate", "Page.navigateToHistoryEntry", "Page.reload"))
+
+
+class Fence:
+    """`active` when the manifest names origins: then documents are judged before they are asked for and as they come.
+
+    Frames of other origins load, and are not lent: no handle, no events, no cookies. Where they are out of their
+    parent's process, Chromium itself keeps them apart; the flag StrictOriginIsolation makes that so for every origin.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self.active = bool(session.owner.urls.origins)
+        self._asked: dict[str, str] = {}  # the URL of the newest document of each frame, before it has come
+        self.concerns = CONCERNS_INSIDE if self.active else CONCERNS
+        self._cookies = CookieScreen(session.owner.urls)
+        self._frames = FrameScreen(session.owner.urls)
+
+    @property
+    def enables(self) -> tuple[tuple[str, dict[str, Any]], ...]:
+        """What each guard of the session gets besides the usual."""
+        return FENCE_ENABLES if self.active else ()
+
+    def judge(self, url: str, security_origin: str = "") -> UrlDecision:
+        """May the session show this document? Everything passes when the fence is not active."""
+        return judge_document(url, self._session.urls, security_origin)
+
+    def inside(self, url: str, security_origin: str = "") -> bool:
+        """Is a document the app's own?"""
+        return not self.active or self.judge(url, security_origin).allowed
+
+    def expected(self, target_id: str, url: str) -> str:
+        """What a new frame will show: Chromium gives its URL as "" while it waits."""
+        return url or self._asked.get(target_id, "")
+
+    # --- the guard's own Fetch
+
+    def document_asked(self, channel: Channel, params: Mapping[str, Any]) -> None:
+        """A document is about to be asked for: a page outside is refused, a frame loads."""
+        frame_id, url = params.get("frameId", ""), params["request"]["url"]
+        request = {"requestId": params["requestId"]}
+        connection = self._session.connection
+        self._asked[frame_id] = url
+        if channel.handle is None and frame_id == channel.target_id:
+            decision = self.judge(url)
+            if not decision.allowed:
+                connection.start("Fetch.failRequest", {**request, "errorReason": "Aborted"}, channel.guard)
+                self._session.navigation_refused(decision)
+                return
+        connection.start("Fetch.continueRequest", request, channel.guard)
+
+    def forget(self, frame_id: str) -> None:
+        """The frame is gone."""
+        self._asked.pop(frame_id, None)
+
+    # --- the caller's own events and Fetch
+
+    def passes(self, channel: Channel, method: str, params: bytes) -> bytes | None:
+        """An event as the caller may have it; None when it may not. Called for what `concerns` names."""
+        if method == "Fetch.requestPaused":
+            return self._held(channel, params)
+        if method in FRAME_EVENTS and self._frames.hides(method, loads(params), channel.target_id):
+            return None
+        return self._cookies.screened(method, params) if method in COOKIE_EVENTS else params
+
+    def _held(self, channel: Channel, params: bytes) -> bytes | None:
+        event = loads(params)
+        request = event["request"]
+        held = Paused(request["url"], is_document(event))
+        request_id = event["requestId"]
+        if held.is_document and not self.inside(held.url):
+            # The guard is asked next, and lets frames load; what the caller has no handle of it does not hold either.
+            again = {"requestId": request_id}
+            self._session.connection.start("Fetch.continueRequest", again, channel.app)
+            return None
+        channel.paused.pop(request_id, None)
+        channel.paused[request_id] = held
+        if len(channel.paused) > HELD_KEPT:
+            del channel.paused[next(iter(channel.paused))]
+        if self.inside(held.url):
+            return params
+        headers = event.get("responseHeaders", ())
+        kept = [header for header in headers if header.get("name", "").lower() != "set-cookie"]
+        return params if len(kept) == len(headers) else dumps({**event, "responseHeaders": kept})
+
+    def refusal(self, channel: Channel, method: str, params: Mapping[str, Any]) -> CapError | None:
+        """Why a command may not name its request: one that the caller was not told of might be anybody's."""
+        if method not in NAMES_REQUEST:
+            return None
+        held = channel.paused.get(str(params.get("requestId")))
+        if held is None:
+            return cdp_error(method, -32602, "Invalid InterceptionId.")  # as Chromium says it
+        if method in READS_ANSWER and not self.inside(held.url):
+            return outside(self.judge(held.url))
+        return None
+
+
+CONCERNS = frozenset(("Fetch.requestPaused",))
+CONCERNS_INSIDE = frozenset((*CONCERNS, *COOKIE_EVENTS, *FRAME_EVENTS))
+
+
+def is_document(event: Mapping[str, Any]) -> bool:
+    """Does a paused request ask for what a page or a frame will show?"""
+    headers = event["request"].get("headers", {})
+    destination = next((value for name, value in headers.items() if name.lower() == "sec-fetch-dest"), "")
+    return event.get("resourceType") == "Document" or str(destination).lower() in DOCUMENT_DESTINATIONS
+
+
+def outside(decision: UrlDecision) -> CapError:
+    """What is not the app's: the error names the origin to add, or why the address is refused to all."""
+    return error(decision.code, decision.reason, origin=decision.origin)
