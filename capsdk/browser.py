@@ -28,6 +28,9 @@ from capsdk.shortfall import (
 )
 from capsdk.signals import Signal
 
+NAVIGATION_REFUSED = "Host.navigationRefused"
+"""The page was on its way to an origin that the manifest does not name, and stays: `{origin, code, message}`."""
+
 MAX_WAIT_MS = 20_000
 """The longest poll that `browser.events` takes."""
 
@@ -78,13 +81,17 @@ class Browser:
         """Open `url` in a tab of its own and close the tab at the end of the block, however it ends.
 
         `capture` (method names or `Domain.*`) limits which events are kept. A page that could not be loaded still
-        gives a tab: see `tab.navigation`.
+        gives a tab: see `tab.navigation`. Raises SignedOut when the site sent it on to a sign-in page of an origin that
+        the manifest does not name.
         """
         self._signal.raise_if_cancelled()
         args: dict[str, Any] = {"url": url}
         if capture is not None:
             args["capture"] = list(capture)
-        opened = await self._cap.call("browser.openSession", args)
+        try:
+            opened = await self._cap.call("browser.openSession", args)
+        except errors.PolicyError as problem:
+            raise _sent_outside(url, problem.details) or problem from None
         try:
             yield Tab(self._cap, self._signal, opened, url)
         finally:
@@ -114,6 +121,7 @@ class Tab:
         self._signal = signal
         self._exchanges = Exchanges()
         self._after = 0
+        self._outside: dict[str, Any] | None = None  # where the page was on its way to last, and may not go
         self._polling = asyncio.Lock()
 
     async def call(
@@ -167,7 +175,8 @@ class Tab:
         It may have come before this call; several are handed out one after the other, each once. Raises a Shortfall:
         LoadFailed (Chromium's errorText), WrongStatus or Redirected (unless the page soon asks again and is answered
         well), CaptureIncomplete (events were lost), BodyMissing, NotSeen (a TimeoutError that names what was and was
-        not seen). Raises SignedOut when answer or page look like that, `Aborted`, ValueError for an origin with a path.
+        not seen). Raises SignedOut when answer or page look like that, PolicyError ORIGIN_NOT_ALLOWED when the page
+        went where the manifest does not let it, `Aborted`, ValueError for an origin with a path.
         """
         wanted = Wanted(origin, path, status, method)
         deadline = asyncio.get_running_loop().time() + timeout_s
@@ -229,7 +238,7 @@ class Tab:
                 exchange = self._exchanges.take(wanted)
                 if exchange is not None:
                     return exchange
-                if not otherwise and self._exchanges.other_answer(wanted) is not None:
+                if not otherwise and (self._outside or self._exchanges.other_answer(wanted) is not None):
                     otherwise = True
                     deadline = min(deadline, now() + SECOND_TRY_S)
                 if now() >= deadline:
@@ -243,7 +252,8 @@ class Tab:
     async def _read_network(self, wait_s: float) -> int:
         """Take in what comes within the time, at its first piece; how many events that were."""
         try:
-            events, after = await self._poll(self._after, max(1, round(wait_s * 1000)), NETWORK_METHODS)
+            methods = (*NETWORK_METHODS, NAVIGATION_REFUSED)
+            events, after = await self._poll(self._after, max(1, round(wait_s * 1000)), methods)
         except CaptureIncomplete as lost:
             self._take_in(lost.events, lost.next)  # a later call goes on behind the gap
             raise
@@ -253,6 +263,8 @@ class Tab:
     def _take_in(self, events: Sequence[Mapping[str, Any]], after: int) -> None:
         for event in events:
             self._exchanges.feed(event)
+            if event.get("method") == NAVIGATION_REFUSED:
+                self._outside = dict(event.get("params") or {})
         self._after = after
 
     async def _poll(self, after: int, wait_ms: int, methods: Sequence[str] | None) -> tuple[list[dict[str, Any]], int]:
@@ -304,7 +316,19 @@ class Tab:
         elif isinstance(short, Redirected):
             sign = signin.sign_of_url(short.url, short.location)
         sign = sign or await self.signed_out()
-        return _signed_out(self.asked_url, sign) if sign else short
+        if sign:
+            return _signed_out(self.asked_url, sign)
+        outside, self._outside = self._outside, None
+        if outside is None or not isinstance(short, NotSeen):
+            return short
+        refused = errors.error(str(outside.get("code")), str(outside.get("message")), origin=outside.get("origin"))
+        return _sent_outside(self.asked_url, outside) or refused
+
+
+def _sent_outside(asked_url: str, details: Mapping[str, Any]) -> SignedOut | None:
+    """The page was sent on to a sign-in page where it may not go: its owner has to sign in, in a window."""
+    sign = signin.sign_of_url(asked_url, f"{details.get('origin')}/")
+    return _signed_out(asked_url, sign) if sign else None
 
 
 def _signed_out(page_url: str, sign: str) -> SignedOut:

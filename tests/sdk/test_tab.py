@@ -233,6 +233,43 @@ async def test_a_page_that_cannot_be_looked_at_leaves_the_trouble_as_it_is() -> 
         await tab_of(cap).response(origin=ORIGIN, path="/api", timeout_s=0.05)
 
 
+REFUSALS = (  # where the page was on its way to, what is raised
+    pytest.param("https://pay.example", errors.PolicyError, id="another-origin"),
+    pytest.param("https://login.example", SignedOut, id="sign-in"),
+)
+
+
+def refusal(origin: str) -> dict[str, Any]:
+    return {"origin": origin, "code": "ORIGIN_NOT_ALLOWED", "message": f"add {origin} to `origins`"}
+
+
+@pytest.mark.parametrize(("origin", "raised"), REFUSALS)
+async def test_a_page_that_may_not_go_on_is_told_soon(
+    origin: str, raised: type[Exception], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(browser, "SECOND_TRY_S", 0.05)
+    tab = tab_of(looking(fake(("Host.navigationRefused", refusal(origin))), ORIGIN + "/"))
+    async with asyncio.timeout(2):
+        with pytest.raises(raised, match=origin):
+            await tab.response(origin=ORIGIN, path="/api")
+    with pytest.raises(NotSeen):  # what was told once is not told of the next wait
+        await tab.response(origin=ORIGIN, path="/api", timeout_s=0.05)
+
+
+async def test_an_answer_that_comes_counts_more_than_a_way_that_was_closed() -> None:
+    events = [("Host.navigationRefused", refusal("https://login.example")), *whole("1", ORIGIN + "/api")]
+    assert (await tab_of(fake(*events)).response(origin=ORIGIN, path="/api", timeout_s=1)).json() == {"id": "1"}
+
+
+@pytest.mark.parametrize(("origin", "raised"), REFUSALS)
+async def test_a_first_page_that_is_sent_outside_is_told(origin: str, raised: type[Exception]) -> None:
+    problem = errors.error("ORIGIN_NOT_ALLOWED", f"add {origin} to `origins`", origin=origin)
+    cap = FakeCap().reply("browser.openSession", problem)
+    with pytest.raises(raised, match=origin):
+        async with Context(cap).browser.session(ORIGIN + "/orders"):
+            pytest.fail("the block was entered")
+
+
 FIRST_PAGES = (  # navigation, what is raised
     pytest.param({"url": ORIGIN, "errorText": "net::ERR_NAME_NOT_RESOLVED"}, LoadFailed, id="no-page"),
     pytest.param({"url": ORIGIN, "status": 404}, WrongStatus, id="not-found"),
