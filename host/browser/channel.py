@@ -200,7 +200,7 @@ class Channel:
         if params.get("type") == "BackForwardCacheRestore":
             self.learn_frames()
         if self.refusal() is not None:
-            self.session.frames.cut_off(self)
+            self.session.frames.cut_off(self, committed_url)
 
     def _is_outside(self, frame: dict[str, Any]) -> bool:
         """Has something come that the app may not have? It ends the session, save for a frame in its own process.
@@ -239,6 +239,8 @@ class Channel:
 
     def _frame_detached(self, params: dict[str, Any]) -> None:
         self.facts.forget_frame(params.get("frameId", ""))
+        if params.get("reason") != "swap":  # else it goes on in another process
+            self.session.fence.forget(params.get("frameId", ""))
 
     def _document_asked(self, params: dict[str, Any]) -> None:
         self.session.fence.document_asked(self, params)

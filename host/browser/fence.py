@@ -86,6 +86,9 @@ class Fence:
                 connection.start("Fetch.failRequest", {**request, "errorReason": "Aborted"}, channel.guard)
                 self._session.navigation_refused(decision)
                 return
+        elif not self.inside(url):
+            # Before it is asked for: what the caller has put into the frame would run in the new document, too.
+            self._session.frames.leaves(frame_id, url)
         connection.start("Fetch.continueRequest", request, channel.guard)
 
     def forget(self, frame_id: str) -> None:

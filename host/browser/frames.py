@@ -122,12 +122,18 @@ class Frames:
         if child is not None and child.handle is not None:
             self._drop_child(child)
 
-    def cut_off(self, child: Channel) -> None:
-        """A frame shows what is not lent: its handle goes, at once."""
+    def leaves(self, frame_id: str, url: str) -> None:
+        """A frame is on its way outside: if it is lent, it is no more."""
+        for child in self:
+            if child.target_id == frame_id:
+                self.cut_off(child, url)
+
+    def cut_off(self, child: Channel, url: str) -> None:
+        """A frame shows, or will show, what is not lent: its handle goes, at once."""
         self._session.connection.start("Target.detachFromTarget", {"sessionId": child.app})
         self._drop_child(child)
         if child.parent is not None and self._session.closed is None:
-            info = {"targetId": child.target_id, "type": "iframe", "title": "", "url": child.facts.committed_url}
+            info = {"targetId": child.target_id, "type": "iframe", "title": "", "url": url}
             self._keep_apart(child.parent, child.guard, info)
 
     def _drop_child(self, child: Channel) -> None:
