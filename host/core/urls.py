@@ -19,11 +19,16 @@ NOT_IN_A_HOST = re.compile(r"[\x00-\x20\x7f\s/?#@:%\\<>\[\]^|\ufffd]")
 NUMBER = re.compile(r"0[xX][0-9a-fA-F]*|[0-9]+")
 NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 UNICAST = ipaddress.IPv6Network("2000::/3")  # all that is handed out of IPv6; ::/8 and the rest hold odd IPv4 forms
+ISATAP = frozenset((0x00005EFE, 0x02005EFE))  # RFC 5214, 6.1: the upper half of an interface id that holds IPv4
 INNER = (  # not covered by `is_global` of every Python version
     ipaddress.IPv4Network("100.64.0.0/10"),  # carrier NAT, RFC 6598
     ipaddress.IPv4Network("168.63.129.16/32"),  # the metadata service of a large cloud, at a public-looking address
     ipaddress.IPv4Network("192.0.0.0/24"),  # protocol assignments, RFC 6890; a cloud's metadata service lives here
     ipaddress.IPv4Network("192.88.99.0/24"),  # 6to4 relays, RFC 7526
+)
+INNER_6 = (  # in UNICAST, and not covered by `is_global` of every Python version
+    ipaddress.IPv6Network("2001::/23"),  # protocol assignments, RFC 2928: Teredo, ORCHID, benchmarking
+    ipaddress.IPv6Network("3fff::/20"),  # documentation, RFC 9637
 )
 INNER_NAMES = ("home.arpa", "internal", "local", "localdomain")  # RFC 8375, 6762; resolved by inner networks only
 
@@ -156,7 +161,7 @@ def _number(part: str) -> int:
 
 def inner_reason(name: str) -> str:
     """Why a normalised host is not a public one; empty for a public one."""
-    address = _address(name)
+    address = literal_address(name)
     if address is not None:
         return address_reason(address)
     return inner_name_reason(name)
@@ -173,27 +178,54 @@ def inner_name_reason(name: str) -> str:
     return ""
 
 
-def _address(name: str) -> Address | None:
+def literal_address(name: str) -> Address | None:
+    """The address that a normalised host is; None for a name."""
     try:
         return ipaddress.ip_address(name.strip("[]"))
     except ValueError:
         return None
 
 
+def stands_for(address: Address) -> Address:
+    """The IPv4 address that an IPv6 one is only another spelling of (mapped, 6to4, NAT64), else the address itself."""
+    if isinstance(address, ipaddress.IPv4Address):
+        return address
+    if address in NAT64:
+        return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+    return address.ipv4_mapped or address.sixtofour or address
+
+
+def is_this_machine(address: Address) -> bool:
+    """Loopback or unspecified, in any spelling; an address that this machine was given on a network is not meant."""
+    if isinstance(address, ipaddress.IPv6Address):
+        low = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+        if int(address) >> 32 in (0, 0xFFFF0000, 0x64FF9B0001 << 48) and int(low) > 1:
+            address = low  # compatible, translated and locally translated IPv4: RFC 4291, 2765 and 8215
+        elif (int(address) >> 32) & 0xFFFFFFFF in ISATAP:
+            address = low
+        else:
+            address = stands_for(address)
+    return address.is_loopback or address.is_unspecified
+
+
 def address_reason(address: Address) -> str:
     """Why an address is not a public one; empty for a public one. Addresses inside addresses are judged too."""
-    if isinstance(address, ipaddress.IPv6Address):
-        inner = address.ipv4_mapped or address.sixtofour
-        if address in NAT64:
-            inner = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
-        if inner is not None:
-            return address_reason(inner)
-    if address.is_loopback or address.is_unspecified:
+    if is_this_machine(address):
         return "is this machine; the owner opens it with --allow-loopback HOST:PORT"
-    inside = address not in UNICAST if isinstance(address, ipaddress.IPv6Address) else any(address in n for n in INNER)
+    address = stands_for(address)
+    if isinstance(address, ipaddress.IPv4Address):
+        inside = any(address in network for network in INNER)
+    else:
+        inside = address not in UNICAST or any(address in network for network in INNER_6) or _inner_isatap(address)
     if inside or not address.is_global or address.is_multicast:
         return "is a private, link-local or reserved address"
     return ""
+
+
+def _inner_isatap(address: ipaddress.IPv6Address) -> bool:
+    """Does the interface id hold an IPv4 address that is not a public one?"""
+    inside = (int(address) >> 32) & 0xFFFFFFFF in ISATAP
+    return inside and bool(address_reason(ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)))
 
 
 def origin_matches(origin: str, pattern: str) -> bool:
