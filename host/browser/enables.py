@@ -23,7 +23,7 @@ APP_ENABLES: Commands = (
 )
 
 # Frames come paused, so that their first request is seen; service workers, which others share, do not come. Dedicated
-# workers have to: Chromium 156 pauses them although a filter excludes them, and nobody could let them run then.
+# workers and worklets have to: Chromium 156 pauses them although a filter excludes them, and nobody could let them run.
 FRAME_ENABLES: Commands = (
     ("Page.enable", {}),
     (
@@ -32,17 +32,26 @@ FRAME_ENABLES: Commands = (
             "autoAttach": True,
             "waitForDebuggerOnStart": True,
             "flatten": True,
-            "filter": [{"type": "iframe"}, {"type": "worker"}, {"exclude": True}],
+            "filter": [{"type": "iframe"}, {"type": "worker"}, {"type": "worklet"}, {"exclude": True}],
         },
     ),
 )
 
-# A frame that is not lent runs by itself, and so do those inside it.
+# A frame that is not lent runs by itself, and so do those inside it. Observed with Chromium 156: while its nodes are
+# picked, a frame takes no click and no drag, which would carry its text into the page around it.
 APART_ENABLES: Commands = (
     ("Page.enable", {}),
     ("Fetch.disable", {}),
-    ("Target.setAutoAttach", {"autoAttach": False, "waitForDebuggerOnStart": False, "flatten": True}),
+    ("DOM.enable", {}),
+    ("Overlay.enable", {}),
+    ("Overlay.setInspectMode", {"mode": "searchForNode", "highlightConfig": {}}),
+    FRAME_ENABLES[1],
     ("Runtime.runIfWaitingForDebugger", {}),
+)
+LENT_AGAIN: Commands = (
+    ("Overlay.setInspectMode", {"mode": "none", "highlightConfig": {}}),
+    ("Overlay.disable", {}),
+    ("DOM.disable", {}),
 )
 
 GUARD_ENABLES: Commands = (

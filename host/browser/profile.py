@@ -20,12 +20,63 @@ from capsdk.errors import UnavailableError
 
 LOCK_NAME = "capsdk.lock"
 SINGLETONS = ("SingletonLock", "SingletonSocket", "SingletonCookie")
+DOWNLOADS = "Downloads"  # in its HOME, as Chromium has it by default
+DRAFT = ".org.chromium."
 TAKEOVER_S = 3.0  # a dead host's Chromium is gone within 2 s
 
-# facts: PDFs open in a privileged extension page, and WebRTC goes around a proxy, unless these are set before the start
+# What a page may not have of this machine, by Chromium's names of its content settings (components/content_settings).
+# Headless Chromium shows nobody the question: some of these it would leave unanswered for ever.
+BLOCKED = (
+    "bluetooth_guard",
+    "bluetooth_scanning",
+    "camera_pan_tilt_zoom",
+    "captured_surface_control",
+    "clipboard",  # only reading it unasked; a page's "copy" button works
+    "durable_storage",
+    "file_system_read_guard",  # a site keeps handles to the files that the owner once picked for it
+    "file_system_write_guard",
+    "geolocation",
+    "hid_guard",
+    "idle_detection",
+    "local_fonts",
+    "media_stream_camera",
+    "media_stream_mic",
+    "midi_sysex",
+    "nfc_devices",
+    "notifications",
+    "payment_handler",
+    "sensors",
+    "serial_guard",
+    "usb_guard",
+    "window_placement",
+)
+BLOCK = 2  # CONTENT_SETTING_BLOCK
+NO_SITES: list[str] = []
+# facts: PDFs open in a privileged extension page, and WebRTC goes around a proxy, unless these are set before the
+# start; getDisplayMedia waits for an invisible picker. An empty object or list takes away what a profile has there.
 PREFERENCES: dict[str, Any] = {
+    "custom_handlers": {"enabled": False},
+    "hardware": {
+        "audio_capture_allowed_urls": NO_SITES,
+        "same_origin_tab_capture_allowed_by_origins": NO_SITES,
+        "screen_capture_allowed_by_origins": NO_SITES,
+        "screen_capture_enabled": False,
+        "tab_capture_allowed_by_origins": NO_SITES,
+        "video_capture_allowed_urls": NO_SITES,
+        "window_capture_allowed_by_origins": NO_SITES,
+    },
+    # 2 is "never": a page that was fetched ahead is shown without a request that could still be judged.
+    "net": {"network_prediction_options": 2},
     "plugins": {"always_open_pdf_externally": True},
-    "webrtc": {"ip_handling_policy": "disable_non_proxied_udp"},
+    "profile": {
+        "content_settings": {"exceptions": {name: {} for name in BLOCKED}},
+        "default_content_setting_values": dict.fromkeys(BLOCKED, BLOCK),
+    },
+    "webrtc": {
+        "ip_handling_policy": "disable_non_proxied_udp",
+        "ip_handling_url": NO_SITES,
+        "local_ips_allowed_urls": NO_SITES,
+    },
 }
 
 
@@ -57,7 +108,23 @@ class Profile:
                 preferences = _merged(_read("Preferences", default), PREFERENCES)
                 self._write("Preferences", json.dumps(preferences).encode(), default)
                 self._give(default)
+            self._keep_drafts_in(DOWNLOADS, root)
             self._give(root)
+
+    def _keep_drafts_in(self, name: str, root: int) -> None:
+        """Have downloads begin here instead of in the folder for temporary files, and remove what is left of them.
+
+        Observed with Chromium 156: it writes to a draft for some milliseconds before it hears that there is to be no
+        download, and one that is killed meanwhile leaves it.
+        """
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(name, 0o700, dir_fd=root)
+        with contextlib.suppress(NotADirectoryError), _folder(name, root) as folder:  # a link is the owner's affair
+            for found in os.listdir(folder):
+                if found.startswith(DRAFT):
+                    with contextlib.suppress(OSError):
+                        os.unlink(found, dir_fd=folder)
+            self._give(folder)
 
     def _write(self, name: str, data: bytes, folder: int) -> None:
         draft = f"{name}.capsdk"
@@ -216,5 +283,5 @@ def _merged(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
     made = dict(base)
     for key, value in over.items():
         below = made.get(key)
-        made[key] = _merged(below, value) if isinstance(value, dict) and isinstance(below, dict) else value
+        made[key] = _merged(below, value) if isinstance(value, dict) and value and isinstance(below, dict) else value
     return made

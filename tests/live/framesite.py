@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import sys
 import threading
 import time
 from collections import Counter
@@ -65,6 +66,11 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 64
     sites: FrameSites
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A browser that goes away is no error: it gives up what it may not download."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
 
 
 class _Handler(BaseHTTPRequestHandler):
