@@ -9,12 +9,12 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from host.app import browser_uid, load_settings
-from host.browser.process import KEEPER, arguments, environment, find_binary
+from host.browser.process import FLAGS, KEEPER, environment, find_binary
 from host.browser.profile import temporary_profile
 
 START_S = 15.0
@@ -30,22 +30,27 @@ MOVE_ENDS = (
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """A running Chromium: our ends of its CDP pipe, and its WebSocket address when a port was asked for."""
+    """A running Chromium: our ends of its CDP pipe, its WebSocket address when a port was asked for, its parent."""
 
     read_fd: int
     write_fd: int
     address: str
+    keeper: int
 
 
 @contextlib.contextmanager
-def chromium(*, port: bool) -> Iterator[Peer]:
+def chromium(*, port: bool, flags: Sequence[str] = ()) -> Iterator[Peer]:
     """Start one on a profile of its own, end it and remove the profile afterwards. The pipe's ends are the caller's.
+
+    `flags` are added to the host's own.
 
     Raises UnavailableError BROWSER_UNAVAILABLE when there is none, TimeoutError when its port does not open.
     """
     settings = load_settings()
     profile = temporary_profile(browser_uid())
-    argv = arguments(find_binary(settings.browser), profile.path, sandbox=settings.browser_sandbox)
+    # The host's own flags, less the proxy: a direct client's Chromium asks the network itself.
+    argv = [find_binary(settings.browser), *FLAGS, *flags, f"--user-data-dir={profile.path}"]
+    argv += [] if settings.browser_sandbox else ["--no-sandbox"]
     config = {
         "argv": [*argv, *(["--remote-debugging-port=0"] if port else [])],
         "env": environment(profile.path, os.environ),
@@ -60,7 +65,7 @@ def chromium(*, port: bool) -> Iterator[Peer]:
         death_read, death_fd = os.pipe()
         keeper = _start(config, (theirs_in, theirs_out, death_read))
         try:
-            yield Peer(read_fd, write_fd, _address(profile.path) if port else "")
+            yield Peer(read_fd, write_fd, _address(profile.path) if port else "", keeper.pid)
         finally:
             os.close(death_fd)  # the keeper ends Chromium's whole group and removes the profile
             keeper.wait(END_S)

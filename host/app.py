@@ -11,7 +11,7 @@ import secrets
 import shutil
 import tempfile
 import tomllib
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -26,15 +26,20 @@ from host.browser.sessions import Sessions
 from host.core.grants import Caller
 from host.core.policy import load_rules
 from host.core.settings import Settings, SettingsError, from_environment, from_project, from_table
-from host.dispatch.dispatcher import Dispatcher
+from host.core.urls import UrlDecision
+from host.dispatch.dispatcher import Dispatcher, now_ms
+from host.egress.egress import Egress, EgressConfig, Refusal
 from host.entries.catalogue import ENTRIES
 from host.entries.services import RunFacts, Services
 from host.store.sqlite import SqliteStore
 
 BROWSER_UID = 64190  # a bare number is enough for Chromium; facts/cdp.md 7
+EGRESS_UID = 64192  # beside it, and beside that of workers
 ROOT_PROFILES = Path("/var/lib/capsdk/profiles")  # root's own home is closed to the browser's uid
 PROJECT_FILE = "capsdk.toml"
 NO_FACTS = RunFacts()
+
+log = logging.getLogger("capsdk.host")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +59,12 @@ class Places:
 def browser_uid() -> int | None:
     """Whom Chromium runs as: a dedicated uid when the host is root, else None for the host's own."""
     return BROWSER_UID if os.geteuid() == 0 else None
+
+
+def egress_config(settings: Settings) -> EgressConfig:
+    """How the proxy is started: as an uid of its own when the host is root."""
+    uid = EGRESS_UID if os.geteuid() == 0 else None
+    return EgressConfig(uid=uid, upstream_proxy=settings.upstream_proxy)
 
 
 def load_settings(environment: Mapping[str, str] | None = None, folder: Path | None = None) -> Settings:
@@ -112,6 +123,8 @@ class Host:
         self.dispatcher.on_caller_end = self.sessions.release_run
         self.sessions.on_released = self._say_released
         self.dispatcher.on_revoked = self.sessions.release_where
+        self.sessions.on_refused = self._note_navigation
+        browser.egress.on_refused = self._note_egress
 
     def introduce(self, caller: Caller, facts: RunFacts) -> None:
         """Tell what a run was started with, until `forget`."""
@@ -123,6 +136,19 @@ class Host:
 
     def _say_released(self, owner: Caller, session_id: str, reason: CapError) -> None:
         self.dispatcher.tell(owner, "session.closed", {"sessionId": session_id, "message": reason.message})
+
+    def _note_navigation(self, owner: Caller, decision: UrlDecision) -> None:
+        with _all_the_same():
+            self.dispatcher.note(owner, "navigation", decision.code, decision.reason)
+
+    def _note_egress(self, refusal: Refusal) -> None:
+        """What the proxy refused, whoever asked for it: it sees places, and no tabs."""
+        times = f" ({refusal.count} times)" if refusal.count > 1 else ""
+        reason = f"{refusal.place} {refusal.reason}{times}".strip()
+        with _all_the_same():
+            self.store.append(
+                now_ms(), "egress", 0, "host", "-", "host", "", "", "", "", "", "EGRESS_REFUSED", reason, 0, 0
+            )
 
     def listen(self, run: str, listener: Callable[[str, dict[str, Any]], None]) -> None:
         """Have a run's log and progress told to `listener(kind, data)`."""
@@ -143,6 +169,15 @@ class Host:
         await self.sessions.shut()
         await self.browser.close()
         self.store.close()
+
+
+@contextlib.contextmanager
+def _all_the_same() -> Iterator[None]:
+    """What cannot be written down happened all the same, and nobody is there to be told."""
+    try:
+        yield
+    except CapError as problem:
+        log.error("a refusal could not be written: %s", problem)
 
 
 @contextlib.asynccontextmanager
@@ -175,7 +210,7 @@ async def open_host(settings: Settings, *, ephemeral: bool = False, own_profile:
             launch_timeout_s=limits.launch_timeout_s,
             result_bytes=limits.result_bytes,
         )
-        host = Host(settings, places, store, Browser(config, profile))
+        host = Host(settings, places, store, Browser(config, profile, Egress(egress_config(settings))))
         try:
             yield host
         finally:

@@ -30,8 +30,9 @@ from host.core.grants import (
 from host.core.inputs import input_problem
 from host.core.limits import KIB, Limits
 from host.core.manifest import row_problem
+from host.core.openings import opened_places, opening_words
 from host.core.settings import Settings, SettingsError
-from host.core.urls import UrlRules, places
+from host.core.urls import UrlRules
 from host.dispatch.dispatcher import now_ms
 from host.doctor import examine
 from host.entries.services import RunFacts
@@ -198,7 +199,7 @@ def caller_of(request: StdioRequest) -> Caller:
         run=request.run or secrets.token_hex(8),
         subject=subject_for(kind, request.app),
         granted=parse_grants(request.grants),
-        urls=UrlRules(places(request.loopback)),
+        urls=UrlRules(opened_places(request.loopback, request.hosts)),
         ceiling=parse_grants(request.ceiling),
     )
 
@@ -206,7 +207,7 @@ def caller_of(request: StdioRequest) -> Caller:
 def attached_caller(host: Host, request: StdioRequest) -> Caller:
     """The same, its owner's words written down. Raises InvalidArgumentError BAD_ARGUMENTS."""
     caller = caller_of(request)
-    note_owner_words(host, caller, request.grants, request.loopback)
+    note_owner_words(host, caller, request.grants, opening_words(request.loopback, request.hosts))
     return caller
 
 
@@ -244,13 +245,13 @@ async def run_on(
 
 
 async def _run(host: Host, app: AppFolder, request: RunRequest, record: RunRecord, tell: Tell) -> dict[str, Any]:
-    loopback = list(request.loopback)
+    loopback = request.loopback
     async with contextlib.AsyncExitStack() as stack:
         given = dict(read_input(request.input) if request.input is not None else app.input_example)
         if request.fixture:
             site = await stack.enter_async_context(FixtureSite(app.path / "tests" / "site"))
             given["origin"] = site.origin
-            loopback += site.places
+            loopback += tuple(site.places)
         check_input(app, given)
         caller = Caller(
             app=app.id,
@@ -260,8 +261,9 @@ async def _run(host: Host, app: AppFolder, request: RunRequest, record: RunRecor
             subject=app.subject,
             declared=app.capabilities,
             granted=parse_grants(request.grants),
-            urls=UrlRules(places(loopback), app.origins),
+            urls=UrlRules(opened_places(loopback, request.hosts), app.origins),
             ceiling=parse_grants(request.ceiling),
+            popups=app.popups != "block",
         )
         worker = await launch(sandbox_config(host.settings, app.limits))
         stack.push_async_callback(worker.aclose)
@@ -270,7 +272,7 @@ async def _run(host: Host, app: AppFolder, request: RunRequest, record: RunRecor
         stack.callback(host.stop_listening, record.id)
         host.introduce(caller, RunFacts(app.assets, record.tier))
         stack.callback(host.forget, caller)
-        note_owner_words(host, caller, request.grants, tuple(loopback))
+        note_owner_words(host, caller, request.grants, opening_words(loopback, request.hosts))
         tell("start", {"run": record.id, "app": app.id, "tier": record.tier})
         return await _recorded(host, caller, worker, Program(app.entry, app.files, given), app)
 
@@ -354,12 +356,12 @@ def real_subject(text: str) -> str:
     return f"path:{os.path.realpath(subject[5:])}" if subject.startswith("path:") else subject
 
 
-def note_owner_words(host: Host, caller: Caller, grants: tuple[str, ...], loopback: tuple[str, ...]) -> None:
-    """`--grant` and `--allow-loopback` are the owner's words: they stand in the ledger."""
+def note_owner_words(host: Host, caller: Caller, grants: tuple[str, ...], openings: tuple[str, ...]) -> None:
+    """`--grant`, `--allow-loopback` and `--allow-host` are the owner's words: they stand in the ledger."""
     for word in grants:
         host.dispatcher.note(caller, "owner", "granted", f"--grant {word}")
-    for place in loopback:
-        host.dispatcher.note(caller, "owner", "opened", f"--allow-loopback {place}")
+    for word in openings:
+        host.dispatcher.note(caller, "owner", "opened", word)
 
 
 def note_grant(store: SqliteStore, subject: str, words: str) -> None:

@@ -129,6 +129,7 @@ def run_request(args: dict[str, Any]) -> RunRequest:
         text_list(args, "loopback"),
         False,
         text_list(args, "ceiling"),
+        text_list(args, "hosts"),
     )
 
 
@@ -137,8 +138,16 @@ def stdio_request(args: dict[str, Any]) -> StdioRequest:
     kind, app, run = args.get("kind"), args.get("app"), args.get("run")
     if not isinstance(kind, str) or not isinstance(app, str) or not (run is None or isinstance(run, str)):
         raise InvalidArgumentError("BAD_ARGUMENTS", "kind, app and run are texts; start the command anew")
-    grants, loopback = text_list(args, "grants"), text_list(args, "loopback")
-    return StdioRequest(kind, app, run, grants, loopback, False, text_list(args, "ceiling"))
+    return StdioRequest(
+        kind,
+        app,
+        run,
+        text_list(args, "grants"),
+        text_list(args, "loopback"),
+        False,
+        text_list(args, "ceiling"),
+        text_list(args, "hosts"),
+    )
 
 
 def main() -> int:

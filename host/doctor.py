@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import shutil
 import sys
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 from capsdk.errors import CapError
-from host.app import browser_uid, places_of
+from host.app import browser_uid, egress_config, places_of
 from host.browser.process import ChromiumConfig, launch
 from host.browser.profile import owner_profile, temporary_profile
 from host.core.settings import Settings
+from host.egress.egress import Egress, EgressConfig
 from host.sandbox.launcher import SandboxConfig, probe
+
+EGRESS_S = 10.0
+EGRESS_MEND = "install capsdk[host] anew, and look whether something keeps programs from using 127.0.0.1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +47,7 @@ async def examine(settings: Settings) -> list[Finding]:
         _sandbox,
         _ocr,
         _pii,
-        _egress,
+        check_egress,
     )
     return [await check(settings) for check in checks]
 
@@ -54,9 +60,10 @@ async def _browser(settings: Settings) -> Finding:
     profile = temporary_profile(browser_uid())
     try:
         config = ChromiumConfig(binary=settings.browser, uid=browser_uid(), sandbox=settings.browser_sandbox)
-        chromium = await launch(config, profile)
-        seen = str(chromium.version.get("product", "")).replace("Chrome/", "Chromium ")
-        await chromium.close(grace_s=0.0)
+        async with _proxy(egress_config(settings)) as (_, port):
+            chromium = await launch(config, profile, port)
+            seen = str(chromium.version.get("product", "")).replace("Chrome/", "Chromium ")
+            await chromium.close(grace_s=0.0)
     except CapError as problem:
         return Finding("browser", False, problem.message, problem.hint or "apt-get install -y chromium")
     finally:
@@ -94,5 +101,57 @@ async def _pii(settings: Settings) -> Finding:
     return Finding("pii engine", False, "not built yet: results to a chat are not masked", needed=False)
 
 
-async def _egress(settings: Settings) -> Finding:
-    return Finding("egress proxy", False, "not built yet: only the URL of a navigation is judged", needed=False)
+async def check_egress(settings: Settings) -> Finding:
+    """A place on this machine has to be refused, and, as the control, to be reached once it is opened."""
+    config = egress_config(settings)
+    try:
+        refused, reached = await _tried(replace(config, upstream_proxy=None))
+    except (CapError, OSError, TimeoutError) as problem:
+        seen = problem.message if isinstance(problem, CapError) else str(problem) or f"no answer within {EGRESS_S:g} s"
+        return Finding("egress proxy", False, seen, EGRESS_MEND)
+    if not refused or not reached:
+        seen = "a place on this machine was NOT refused" if not refused else "an opened place was not reached"
+        return Finding("egress proxy", False, seen, EGRESS_MEND)
+    whom = "your own uid" if config.uid is None else f"uid {config.uid}"
+    on = f"; all goes on to {settings.upstream_proxy}, where names are resolved" if settings.upstream_proxy else ""
+    return Finding("egress proxy", True, f"refuses this machine, reaches what is opened ({whom}){on}")
+
+
+async def _tried(config: EgressConfig) -> tuple[bool, bool]:
+    """Was a place refused without being asked, and reached when it was open? Raises what starting and asking raise."""
+    hits = 0
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal hits
+        hits += 1
+        with contextlib.suppress(asyncio.IncompleteReadError, OSError):
+            await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n")
+        writer.close()
+
+    listening = asyncio.start_server(answer, "127.0.0.1", 0)
+    async with asyncio.timeout(EGRESS_S), await listening as server, _proxy(config) as (egress, port):
+        place = f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        refused = (await _status(port, place), hits) == (403, 0)
+        egress.set_places(frozenset((place,)))
+        return refused, (await _status(port, place), hits) == (204, 1)
+
+
+@contextlib.asynccontextmanager
+async def _proxy(config: EgressConfig) -> AsyncIterator[tuple[Egress, int]]:
+    egress = Egress(config)
+    try:
+        yield egress, await egress.start()
+    finally:
+        await egress.close()
+
+
+async def _status(port: int, place: str) -> int:
+    """The status of a page that is asked for through the proxy; 0 when nothing sensible comes."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    try:
+        writer.write(f"GET http://{place}/ HTTP/1.1\r\nHost: {place}\r\n\r\n".encode())
+        words = (await reader.readline()).split()
+        return int(words[1]) if len(words) > 1 and words[1].isdigit() else 0
+    finally:
+        writer.close()

@@ -9,13 +9,16 @@ from typing import Any
 from capsdk.errors import InvalidArgumentError, PolicyError, UnavailableError
 from host.app import Host, places_of
 from host.browser.window import Display, display_of, open_window
+from host.core.openings import opened_places, opening_words
 from host.core.settings import Settings
-from host.core.urls import BLANK, UrlRules, judge_url, places
+from host.core.urls import BLANK, UrlDecision, UrlRules, judge_url
 from host.frontends.cli_login import LoginRequest
 from host.frontends.owner_client import remote_job
 from host.frontends.owner_door import LOGIN, OWNER, Tell, text_list
 from host.joining import joined
 
+# Refused to tabs, since Chromium itself asks there about the owner; in the owner's own window that is what is wanted.
+SIGN_IN_PLACES = frozenset(("accounts.google.com:443",))
 LOOK_S = 0.1
 MAX_WAIT_S = 24 * 3600.0
 
@@ -25,10 +28,12 @@ async def log_in(settings: Settings, request: LoginRequest, environment: dict[st
 
     `tell` hears `waiting {sessions}` and `window {}`.
     """
-    origin_of(request.url, request.loopback)  # what cannot be done is refused before a host is started for it
+    # What cannot be done is refused before a host is started for it.
+    judged(request.url, opened_places(request.loopback, request.hosts))
     words = {
         "url": request.url,
         "loopback": list(request.loopback),
+        "hosts": list(request.hosts),
         "waitS": request.wait_s,
         "display": asdict(display_of(environment)),
     }
@@ -39,19 +44,24 @@ async def log_in(settings: Settings, request: LoginRequest, environment: dict[st
 async def login_in(host: Host, args: dict[str, Any], tell: Tell) -> dict[str, Any]:
     """The host's half: Chromium's tabs make room, the window has the profile, and gives it back. Raises CapError."""
     url, wait_s, display = login_words(args)
-    origin = origin_of(url, text_list(args, "loopback"))
+    loopback, hosts = text_list(args, "loopback"), text_list(args, "hosts")
+    opened = opened_places(loopback, hosts)
+    page = judged(url, opened)
     loop = asyncio.get_running_loop()
     await _no_sessions(host, wait_s, tell)
     async with host.browser.aside() as profile:  # entered without a pause: nobody opens a tab in between
-        host.dispatcher.note(OWNER, "owner", "opened", f"a login window at {origin}")
+        for word in (*opening_words(loopback, hosts), f"a login window at {page.origin}"):
+            host.dispatcher.note(OWNER, "owner", "opened", word)
         began = loop.time()
         try:
-            async with open_window(host.browser.config, profile, url, display) as window:
-                tell("window", {})
-                await window.wait()
+            with host.sessions.opened_beside(opened | {page.place} | SIGN_IN_PLACES):
+                port = await host.browser.egress.start()
+                async with open_window(host.browser.config, profile, url, display, port) as window:
+                    tell("window", {})
+                    await window.wait()
         finally:
-            host.dispatcher.note(OWNER, "owner", "closed", f"the login window at {origin}")
-    return {"origin": origin, "windowMs": round((loop.time() - began) * 1000)}
+            host.dispatcher.note(OWNER, "owner", "closed", f"the login window at {page.origin}")
+    return {"origin": page.origin, "windowMs": round((loop.time() - began) * 1000)}
 
 
 async def _no_sessions(host: Host, wait_s: float, tell: Tell) -> None:
@@ -68,13 +78,14 @@ async def _no_sessions(host: Host, wait_s: float, tell: Tell) -> None:
         await asyncio.sleep(LOOK_S)
 
 
-def origin_of(url: str, loopback: tuple[str, ...]) -> str:
-    """The origin to sign in to. Raises PolicyError BROWSER_POLICY_DENIED, BAD_ARGUMENTS for a place that is none."""
-    decision = judge_url(url, UrlRules(places(loopback)))
+def judged(url: str, opened: frozenset[str]) -> UrlDecision:
+    """The page to sign in on; its place is open by the owner's naming it. Raises PolicyError BROWSER_POLICY_DENIED."""
+    decision = judge_url(url, UrlRules(opened))
     if url == BLANK or not decision.allowed:
         reason = "a page to sign in on has an http or https URL" if url == BLANK else decision.reason
-        raise PolicyError(decision.code, f"{reason}; give another URL, or open a place with --allow-loopback HOST:PORT")
-    return decision.origin
+        advice = "give another URL, or open its place with --allow-loopback or --allow-host HOST:PORT"
+        raise PolicyError(decision.code, f"{reason}; {advice}")
+    return decision
 
 
 def login_words(args: dict[str, Any]) -> tuple[str, float, Display]:

@@ -87,6 +87,8 @@ def settings_page() -> str:
         "| `profile_dir` | `CAPSDK_PROFILE_DIR` | Chromium's profile: the logins |",
         "| `browser` | `CAPSDK_BROWSER` | the Chromium binary |",
         "| `browser_sandbox` | `CAPSDK_BROWSER_SANDBOX` | `on` or `off`: Chromium's own sandbox |",
+        "| `[egress]` `upstream_proxy` | `CAPSDK_EGRESS_UPSTREAM_PROXY` | `http://HOST:PORT`: a proxy that all traffic "
+        "goes on to; it resolves the names, so their addresses are not checked here |",
         "| `[ceiling]` | `CAPSDK_CEILING` (`browser.debug=ask,…`) | caps every grant |",
         "| `[limits]` | `CAPSDK_LIMIT_NAME` | the limits below |",
         "",

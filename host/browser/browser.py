@@ -17,6 +17,7 @@ from host.browser.profile import Profile
 from host.browser.tab import Tab
 from host.cdp.connection import CdpFailure, Connection, ConnectionGone
 from host.cdp.envelope import loads
+from host.egress.egress import Egress
 
 log = logging.getLogger("capsdk.browser")
 
@@ -24,7 +25,9 @@ PAGES_ONLY = [{"type": "page"}, {"exclude": True}]
 CLOSE_GRACE_S = 1.0
 ASIDE_GRACE_S = 5.0  # nobody hurries, and what it has of cookies must be in the profile
 SETUP_TIMEOUT_S = 10.0
-POPUP_GRACE_S = 0.5
+# A refused window's first request is waited for, so that it fails; a blank one has none.
+POPUP_GRACE_S = 10.0
+BLANK_POPUP_GRACE_S = 0.5
 # Chromium 156 answers a close that meets the commit of a navigation with success, and forgets it: it is said again. Not
 # too often: each one begins anew the half second that a page which does not answer is given.
 CLOSE_AGAIN_S = (0.2, 0.8, 0.8)
@@ -32,15 +35,17 @@ RETRY_S = (1.0, 3.0, 10.0)
 
 
 class Browser:
-    """Chromium on demand.
+    """Chromium on demand, behind its `egress`: that starts first, and ends with the browser.
 
     `on_gone()` tells that Chromium ended by itself; `on_target_gone(target_id)` that a tab is gone for good;
-    `on_detached(cdp_session)` that Chromium dropped one of our sessions; `on_popup_refused(opener_target, url)` that
-    a tab which nobody lent was closed.
+    `on_detached(cdp_session)` that Chromium dropped one of our sessions. `on_popup(guard, info)` is asked about a
+    window that a page opened, and says why it is refused, or "" when it has taken it over;
+    `on_popup_refused(info, url, reason)` tells that it is closed.
     """
 
-    def __init__(self, config: ChromiumConfig, profile: Callable[[], Awaitable[Profile]]) -> None:
+    def __init__(self, config: ChromiumConfig, profile: Callable[[], Awaitable[Profile]], egress: Egress) -> None:
         self.config = config
+        self.egress = egress
         self._make_profile = profile
         self._profile: Profile | None = None
         self._chromium: Chromium | None = None
@@ -57,7 +62,9 @@ class Browser:
         self.on_gone: Callable[[], None] = lambda: None
         self.on_target_gone: Callable[[str], None] = lambda target_id: None
         self.on_detached: Callable[[str], None] = lambda cdp_session: None
-        self.on_popup_refused: Callable[[str, str], None] = lambda opener, url: None
+        self.on_popup: Callable[[str, dict[str, Any]], str] = lambda guard, info: "nobody lends it"
+        self.popup_is_blank: Callable[[dict[str, Any]], bool] = lambda info: False
+        self.on_popup_refused: Callable[[dict[str, Any], str, str], None] = lambda info, url, reason: None
         self.on_held: Callable[[str, float], None] = lambda session, seconds: None
         self.on_oversize_event: Callable[[str, str, int], None] = lambda session, method, size_bytes: None
         self.on_title: Callable[[str, str], None] = lambda target_id, title: None
@@ -118,7 +125,7 @@ class Browser:
         self._fresh.clear()
         self._ours.clear()
         self._turned_away.clear()
-        chromium = await launch(self.config, self._profile)
+        chromium = await self._launched(self._profile)
         connection = chromium.connection
         connection.on_event = self._event
         connection.on_lost = self._lost
@@ -149,6 +156,23 @@ class Browser:
                 stderr=chromium.stderr_tail,
             ) from None
         return connection
+
+    async def _launched(self, profile: Profile) -> Chromium:
+        """Chromium and its proxy, started side by side: the port is there before the proxy is."""
+        port = self.egress.bind()
+        proxy = asyncio.ensure_future(self.egress.start())
+        try:
+            chromium = await launch(self.config, profile, port)
+        except BaseException:
+            proxy.cancel()
+            await asyncio.gather(proxy, return_exceptions=True)
+            raise
+        try:
+            await proxy
+        except BaseException:
+            await asyncio.shield(chromium.close(grace_s=0.0))
+            raise
+        return chromium
 
     async def new_tab(self) -> Tab:
         """A blank tab in a window of its own, captured from its first moment. Sequence: facts/cdp.md 5.
@@ -248,13 +272,17 @@ class Browser:
             if info["targetId"] not in self._ours:
                 self.end_target(connection, info["targetId"])
         elif params.get("waitingForDebugger"):
-            self._refuse(connection, params["sessionId"], info)
+            reason = self.on_popup(params["sessionId"], info)
+            if reason:
+                self._refuse(connection, params["sessionId"], info, reason)
+            else:
+                self._ours.add(info["targetId"])
 
     async def _announce(self) -> None:
         async with self._arrived:
             self._arrived.notify_all()
 
-    def _refuse(self, connection: Connection, session: str, info: dict[str, Any]) -> None:
+    def _refuse(self, connection: Connection, session: str, info: dict[str, Any], reason: str) -> None:
         """Close a popup before it has sent a request.
 
         Closed while it waits it would hang its opener for ever (facts/cdp.md 3); closed with a request held by Fetch,
@@ -273,12 +301,15 @@ class Browser:
         connection.sinks[session] = hear
         connection.start("Fetch.enable", {}, session)
         connection.start("Runtime.runIfWaitingForDebugger", {}, session)
-        self._spawn(self._close_refused(connection, info, held))
+        self._spawn(self._close_refused(connection, info, held, reason))
 
-    async def _close_refused(self, connection: Connection, info: dict[str, Any], held: asyncio.Future[str]) -> None:
-        done, _ = await asyncio.wait((held,), timeout=POPUP_GRACE_S)  # a blank popup has no request to wait for
+    async def _close_refused(
+        self, connection: Connection, info: dict[str, Any], held: asyncio.Future[str], reason: str
+    ) -> None:
+        grace_s = BLANK_POPUP_GRACE_S if self.popup_is_blank(info) else POPUP_GRACE_S
+        done, _ = await asyncio.wait((held,), timeout=grace_s)
         self.end_target(connection, info["targetId"])
-        self.on_popup_refused(info.get("openerId", ""), held.result() if done else info.get("url", ""))
+        self.on_popup_refused(info, held.result() if done else info.get("url", ""), reason)
 
     def _refuse_leftovers(self, connection: Connection) -> None:
         if self._creating == 0:
@@ -308,6 +339,7 @@ class Browser:
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self.egress.close()
         if self._profile is not None:
             self._profile.release()
 

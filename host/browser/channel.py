@@ -34,12 +34,13 @@ class Facts:
     """What is known of a target from the guard's events.
 
     `url` is where it was sent, `committed_url` what it shows: after a failed load that is Chromium's error page.
-    `requested_url` is what the page asked for last in its first navigation, redirects followed.
+    In its first navigation `first_url` is what the page asked for, `requested_url` the same with redirects followed.
     `frames` are the URLs that its frames show, `parents` their parents, by frame id.
     """
 
     url: str = "about:blank"
     committed_url: str = "about:blank"
+    first_url: str = ""
     requested_url: str = ""
     title: str = ""
     origin: str = "null"
@@ -47,6 +48,7 @@ class Facts:
     status: int | None = None
     frames: dict[str, str] = field(default_factory=dict)
     parents: dict[str, str] = field(default_factory=dict)
+    begun: asyncio.Event = field(default_factory=asyncio.Event)
     commit: asyncio.Event = field(default_factory=asyncio.Event)
 
     def forget_frames(self, inside: str) -> None:
@@ -85,6 +87,7 @@ class Channel:
         self.parent = parent
         self.facts = Facts()
         self.crashed = False
+        self.app_watches = False  # the app's CDP session tells the guard, too: see Popups.adopt
         self.paused: dict[str, Paused] = {}  # the requests that the caller holds with Fetch, oldest first
         self.around: Surroundings | None = None
         self._failed: dict[str, str] = {}
@@ -119,6 +122,8 @@ class Channel:
         session = self.session
         if not session.capturing:
             return
+        if self.app_watches and method != "Fetch.requestPaused":
+            self._guard_event(method, params)
         told: bytes | None = bytes(params)
         if method in session.fence.concerns:
             told = session.fence.passes(self, method, bytes(params))
@@ -145,6 +150,9 @@ class Channel:
         request = _read(params, _RequestWillBeSent)
         if request.type == "Document" and request.frameId == self.target_id:
             self.facts.requested_url = request.request.url
+            if not self.facts.begun.is_set():
+                self.facts.first_url = request.request.url
+                self.facts.begun.set()
 
     def _note_status(self, params: bytes) -> None:
         response = _read(params, _ResponseReceived)
@@ -160,9 +168,10 @@ class Channel:
 
     def request_refusal(self, method: str, params: Mapping[str, Any]) -> CapError | None:
         """Why a command may not have the request that it names."""
-        if method == "Network.getResponseBody":
-            return self._body_refusal(params.get("requestId"))
-        return self.session.fence.refusal(self, method, params)
+        problem = self.session.fence.refusal(self, method, params)
+        if problem is None and method == "Network.getResponseBody":
+            problem = self._body_refusal(params.get("requestId"))
+        return problem
 
     def _body_refusal(self, request_id: object) -> CapError | None:
         """Why a body cannot be had whole: Chromium hands out what it kept of a failed response as if it were all."""
@@ -197,6 +206,7 @@ class Channel:
         facts.origin = origin_of(facts.url)
         facts.committed_loader = frame.get("loaderId", "")
         facts.commit.set()
+        facts.begun.set()
         if params.get("type") == "BackForwardCacheRestore":
             self.learn_frames()
         if self.refusal() is not None:
@@ -241,9 +251,16 @@ class Channel:
         self.facts.forget_frame(params.get("frameId", ""))
         if params.get("reason") != "swap":  # else it goes on in another process
             self.session.fence.forget(params.get("frameId", ""))
+            self.session.frames.forget(params.get("frameId", ""))
+
+    def _window_opened(self, params: dict[str, Any]) -> None:
+        self.session.opened_urls.append(str(params.get("url", "")))
+
+    def _context_made(self, params: dict[str, Any]) -> None:
+        self.session.fence.context_made(self, params["context"])
 
     def _document_asked(self, params: dict[str, Any]) -> None:
-        self.session.fence.document_asked(self, params)
+        self.session.fence.asked(self, params)
 
     def _child_attached(self, params: dict[str, Any]) -> None:
         self.session.frames.attached(self, params)
@@ -328,6 +345,8 @@ _HANDLERS: dict[str, Callable[[Channel, dict[str, Any]], None]] = {
     "Page.javascriptDialogClosed": Channel._dialog_closed,
     "Page.javascriptDialogOpening": Channel._dialog_opening,
     "Page.navigatedWithinDocument": Channel._same_document,
+    "Page.windowOpen": Channel._window_opened,
+    "Runtime.executionContextCreated": Channel._context_made,
     "Target.attachedToTarget": Channel._child_attached,
     "Target.detachedFromTarget": Channel._child_detached,
 }

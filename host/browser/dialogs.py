@@ -67,7 +67,9 @@ class Dialogs:
     def _dismiss(self) -> None:
         """Nobody answered: cancel, or stay on the page."""
         session = self._session
-        session.connection.start("Page.handleJavaScriptDialog", {"accept": False}, session.page.guard)
+        page = session.page
+        watcher = page.app if page.app_watches else page.guard
+        session.connection.start("Page.handleJavaScriptDialog", {"accept": False}, watcher)
 
     def closed(self) -> None:
         """The dialog was answered, by whomever."""

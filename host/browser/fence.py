@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 from capsdk.errors import CapError, error
 from host.browser.command import cdp_error
 from host.cdp.envelope import loads
-from host.core.scope import COOKIE_EVENTS, FRAME_EVENTS, CookieScreen, FrameScreen, Paused, judge_document
+from host.core.scope import COOKIE_EVENTS, REQUEST_EVENTS, CookieScreen, Paused, RequestScreen, judge_document
 from host.core.urls import UrlDecision
-from host.core.wire import dumps
 
 if TYPE_CHECKING:
     from host.browser.channel import Channel
@@ -23,10 +22,12 @@ DOCUMENTS = {"urlPattern": "*", "resourceType": "Document", "requestStage": "Req
 FENCE_ENABLES: tuple[tuple[str, dict[str, Any]], ...] = (
     ("Network.enable", {"maxTotalBufferSize": 1, "maxResourceBufferSize": 1, "maxPostDataSize": 1}),
     ("Network.setBypassServiceWorker", {"bypass": True}),
+    ("Runtime.enable", {}),
     ("Fetch.enable", {"patterns": [DOCUMENTS]}),
 )
+EVERYTHING = {"patterns": [{"urlPattern": "*"}]}
 HELD_KEPT = 2000  # requests of one target that a caller may hold at a time
-NAMES_REQUEST = frozenset(
+NAMES_HELD = frozenset(
     (
         "Fetch.continueRequest",
         "Fetch.continueResponse",
@@ -35,7 +36,7 @@ NAMES_REQUEST = frozenset(
         "Fetch.getResponseBody",
     )
 )
-READS_ANSWER = frozenset(("Fetch.getResponseBody",))
+READS_ANSWER = frozenset(("Network.getResponseBody", "Network.searchInResponseBody", "Network.streamResourceContent"))
 DOCUMENT_DESTINATIONS = frozenset(("document", "embed", "fencedframe", "frame", "iframe", "object"))
 NAVIGATIONS = frozenset(("Page.navigate", "Page.navigateToHistoryEntry", "Page.reload"))
 
@@ -51,9 +52,10 @@ class Fence:
         self._session = session
         self.active = bool(session.owner.urls.origins)
         self._asked: dict[str, str] = {}  # the URL of the newest document of each frame, before it has come
+        self._waiting: list[tuple[Channel, Mapping[str, Any]]] | None = None  # requests, while none may go
         self.concerns = CONCERNS_INSIDE if self.active else CONCERNS
         self._cookies = CookieScreen(session.owner.urls)
-        self._frames = FrameScreen(session.owner.urls)
+        self._requests = RequestScreen(session.owner.urls)
 
     @property
     def enables(self) -> tuple[tuple[str, dict[str, Any]], ...]:
@@ -74,11 +76,30 @@ class Fence:
 
     # --- the guard's own Fetch
 
-    def document_asked(self, channel: Channel, params: Mapping[str, Any]) -> None:
+    def hold(self) -> None:
+        """Let no request go, until `let_go`: what it brings would not be seen yet."""
+        self._waiting = []
+        self._session.connection.start("Fetch.enable", EVERYTHING, self._session.page.guard)
+
+    def let_go(self) -> None:
+        """Judge what has waited, and go on as usual. Letting go twice is fine."""
+        waiting, self._waiting = self._waiting or (), None
+        for channel, params in waiting:
+            self.asked(channel, params)
+        name, given = FENCE_ENABLES[-1] if self.active else ("Fetch.disable", {})
+        self._session.connection.start(name, given, self._session.page.guard)
+
+    def asked(self, channel: Channel, params: Mapping[str, Any]) -> None:
         """A document is about to be asked for: a page outside is refused, a frame loads."""
+        if self._waiting is not None:
+            self._waiting.append((channel, params))
+            return
         frame_id, url = params.get("frameId", ""), params["request"]["url"]
         request = {"requestId": params["requestId"]}
         connection = self._session.connection
+        if not self.active or params.get("resourceType") != "Document":
+            connection.start("Fetch.continueRequest", request, channel.guard)
+            return
         self._asked[frame_id] = url
         if channel.handle is None and frame_id == channel.target_id:
             decision = self.judge(url)
@@ -91,6 +112,19 @@ class Fence:
             self._session.frames.leaves(frame_id, url)
         connection.start("Fetch.continueRequest", request, channel.guard)
 
+    def context_made(self, channel: Channel, context: Mapping[str, Any]) -> None:
+        """A document's scripts are about to run: a blank page has the origin of whoever sent the tab there."""
+        origin = str(context.get("origin", ""))
+        if not self.active or not (context.get("auxData") or {}).get("isDefault") or not origin.startswith("http"):
+            return
+        decision = self.judge(origin + "/")
+        if decision.allowed:
+            return
+        if channel.handle is None:
+            self._session.went_outside(decision)
+        else:
+            self._session.frames.cut_off(channel, channel.facts.committed_url)
+
     def forget(self, frame_id: str) -> None:
         """The frame is gone."""
         self._asked.pop(frame_id, None)
@@ -101,17 +135,18 @@ class Fence:
         """An event as the caller may have it; None when it may not. Called for what `concerns` names."""
         if method == "Fetch.requestPaused":
             return self._held(channel, params)
-        if method in FRAME_EVENTS and self._frames.hides(method, loads(params), channel.target_id):
-            return None
-        return self._cookies.screened(method, params) if method in COOKIE_EVENTS else params
+        told: bytes | None = params
+        if method in REQUEST_EVENTS:
+            told = self._requests.screened(method, params, channel.target_id)
+        return self._cookies.screened(method, told) if told is not None and method in COOKIE_EVENTS else told
 
     def _held(self, channel: Channel, params: bytes) -> bytes | None:
         event = loads(params)
-        request = event["request"]
-        held = Paused(request["url"], is_document(event))
+        held = Paused(event["request"]["url"], is_document(event))
         request_id = event["requestId"]
-        if held.is_document and not self.inside(held.url):
-            # The guard is asked next, and lets frames load; what the caller has no handle of it does not hold either.
+        if not self.inside(held.url):
+            # Whoever holds it could read the answer, or write the headers that let the page read it. The guard is asked
+            # next about documents.
             again = {"requestId": request_id}
             self._session.connection.start("Fetch.continueRequest", again, channel.app)
             return None
@@ -119,26 +154,23 @@ class Fence:
         channel.paused[request_id] = held
         if len(channel.paused) > HELD_KEPT:
             del channel.paused[next(iter(channel.paused))]
-        if self.inside(held.url):
-            return params
-        headers = event.get("responseHeaders", ())
-        kept = [header for header in headers if header.get("name", "").lower() != "set-cookie"]
-        return params if len(kept) == len(headers) else dumps({**event, "responseHeaders": kept})
+        return params
 
     def refusal(self, channel: Channel, method: str, params: Mapping[str, Any]) -> CapError | None:
         """Why a command may not name its request: one that the caller was not told of might be anybody's."""
-        if method not in NAMES_REQUEST:
-            return None
-        held = channel.paused.get(str(params.get("requestId")))
-        if held is None:
+        request_id = str(params.get("requestId"))
+        if method in NAMES_HELD and request_id not in channel.paused:
             return cdp_error(method, -32602, "Invalid InterceptionId.")  # as Chromium says it
-        if method in READS_ANSWER and not self.inside(held.url):
-            return outside(self.judge(held.url))
-        return None
+        if not self.active or method not in READS_ANSWER:
+            return None
+        url = self._requests.url_outside(request_id)
+        if url is None:
+            return cdp_error(method, -32000, "No resource with given identifier found")
+        return None if self.inside(url) else outside(self.judge(url))
 
 
 CONCERNS = frozenset(("Fetch.requestPaused",))
-CONCERNS_INSIDE = frozenset((*CONCERNS, *COOKIE_EVENTS, *FRAME_EVENTS))
+CONCERNS_INSIDE = frozenset((*CONCERNS, *COOKIE_EVENTS, *REQUEST_EVENTS))
 
 
 def is_document(event: Mapping[str, Any]) -> bool:

@@ -10,13 +10,18 @@ import msgspec
 from capsdk.errors import OwnershipError, UnavailableError
 from host.browser.channel import Channel
 from host.browser.command import frame_gone
-from host.browser.enables import APART_ENABLES, APP_ENABLES, FRAME_ENABLES
-from host.cdp.connection import CdpFailure, ConnectionGone
+from host.browser.enables import APART_ENABLES, APP_ENABLES, FRAME_ENABLES, LENT_AGAIN
+from host.cdp.connection import CdpFailure, ConnectionGone, EventSink
 from host.cdp.envelope import loads
 from host.core.wire import dumps
 
 if TYPE_CHECKING:
     from host.browser.session import Session
+
+
+def is_site(url: str) -> bool:
+    """Does a frame show a site's document, and not one of its creator's?"""
+    return url.startswith(("http://", "https://"))
 
 
 class Frames:
@@ -28,6 +33,7 @@ class Frames:
         self._lent: dict[str, Channel] = {}
         self._gone: set[str] = set()
         self._attaching: set[str] = set()  # guards of frames that are not lent, yet or at all
+        self._outsiders: set[str] = set()  # frames that have shown, or were about to show, what is not the app's
 
     def __iter__(self) -> Iterator[Channel]:
         return iter(list(self._lent.values()))
@@ -52,35 +58,60 @@ class Frames:
     def attached(self, parent: Channel, params: dict[str, Any]) -> None:
         """The guard was given a paused out-of-process frame of `parent`."""
         guard, info = params["sessionId"], params["targetInfo"]
-        if info["type"] == "worker":  # not lent; see FRAME_ENABLES
-            self._session.connection.start("Runtime.runIfWaitingForDebugger", {}, guard)
-            self._session.connection.start("Target.detachFromTarget", {"sessionId": guard})
+        if info["type"] != "iframe":
+            self._let_run(guard)
             return
-        self._attaching.add(guard)
-        info = {**info, "url": self._session.fence.expected(info["targetId"], info.get("url", ""))}
-        if not self._session.fence.inside(info["url"]):
+        fence, target_id = self._session.fence, info["targetId"]
+        info = {**info, "url": fence.expected(target_id, info.get("url", ""))}
+        # What comes blank where a foreign page was may still be in that page's process.
+        lent = is_site(info["url"]) or target_id not in self._outsiders
+        if not (fence.inside(info["url"]) and lent):
             self._keep_apart(parent, guard, info)
             return
+        self._attaching.add(guard)
         self._session.spawn(self._lend_child(parent, guard, info, runs=not params.get("waitingForDebugger", True)))
 
     def _keep_apart(self, parent: Channel, guard: str, info: dict[str, Any]) -> None:
         """A frame of an origin outside: it runs, and nobody is told of it; it is lent once it has come inside."""
+        fence, frame_id = self._session.fence, info["targetId"]
 
         def hear(method: str, params: msgspec.Raw) -> None:
-            if method == "Target.attachedToTarget":  # a frame inside it, which was on its way
-                self._session.connection.start("Runtime.runIfWaitingForDebugger", {}, loads(bytes(params))["sessionId"])
+            if method == "Target.attachedToTarget":
+                self._shut_in(loads(bytes(params)))
             elif method == "Page.frameNavigated":
                 frame = loads(bytes(params))["frame"]
-                if frame["id"] == info["targetId"]:
-                    waits, info["url"] = self._session.fence.inside(info["url"]), frame["url"]
-                    came = frame["url"].startswith("http") and self._session.fence.inside(frame["url"])
+                if frame["id"] == frame_id:
+                    waits, info["url"] = is_site(info["url"]) and fence.inside(info["url"]), frame["url"]
+                    came = is_site(frame["url"]) and fence.inside(frame["url"])
                     if came and not waits and self._session.closed is None:
                         self._session.spawn(self._lend_child(parent, guard, info, runs=True))
 
+        self._outsiders.add(frame_id)
+        self._hear_apart(guard, hear)
+
+    def _shut_in(self, params: dict[str, Any]) -> None:
+        """A frame inside one that is not lent is never lent."""
+        guard = params["sessionId"]
+
+        def hear(method: str, raw: msgspec.Raw) -> None:
+            if method == "Target.attachedToTarget":
+                self._shut_in(loads(bytes(raw)))
+
+        if params["targetInfo"]["type"] == "iframe":
+            self._hear_apart(guard, hear)
+        else:
+            self._let_run(guard)
+
+    def _hear_apart(self, guard: str, hear: EventSink) -> None:
         self._attaching.add(guard)
         self._session.connection.sinks[guard] = hear
         for method, arguments in APART_ENABLES:
             self._session.connection.start(method, arguments, guard)
+
+    def _let_run(self, guard: str) -> None:
+        """A worker: not lent; see FRAME_ENABLES."""
+        self._session.connection.start("Runtime.runIfWaitingForDebugger", {}, guard)
+        self._session.connection.start("Target.detachFromTarget", {"sessionId": guard})
 
     async def _lend_child(self, parent: Channel, guard: str, info: dict[str, Any], *, runs: bool) -> None:
         """Attach the app's CDP session, announce the frame, enable, and let it run: in this order nothing is lost."""
@@ -95,6 +126,8 @@ class Frames:
         if not self._session.fence.inside(info["url"]):  # it went outside meanwhile
             connection.start("Target.detachFromTarget", {"sessionId": attached["sessionId"]})
             return
+        for method, arguments in LENT_AGAIN if target_id in self._outsiders else ():
+            connection.start(method, arguments, guard)
         self._attaching.discard(guard)
         handle = self._new_handle()
         child = Channel(
@@ -150,6 +183,10 @@ class Frames:
         )
         told = dumps({"sessionId": handle, "targetId": child.target_id})
         self._session.add_event("Target.detachedFromTarget", told, child.parent.handle if child.parent else None)
+
+    def forget(self, frame_id: str) -> None:
+        """The frame is gone for good."""
+        self._outsiders.discard(frame_id)
 
     def end(self) -> None:
         """Drop every handle; what still comes is nobody's."""

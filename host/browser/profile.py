@@ -51,6 +51,9 @@ BLOCKED = (
     "window_placement",
 )
 BLOCK = 2  # CONTENT_SETTING_BLOCK
+# No scheme of HTTP authentication: nobody sees the question for a password, and a page would wait for ever. Such a
+# password lives as long as one Chromium, so that the owner's window has no use for it either.
+LOCAL_STATE: dict[str, Any] = {"auth": {"schemes": ""}}
 NO_SITES: list[str] = []
 # facts: PDFs open in a privileged extension page, and WebRTC goes around a proxy, unless these are set before the
 # start; getDisplayMedia waits for an invisible picker. An empty object or list takes away what a profile has there.
@@ -104,9 +107,9 @@ class Profile:
                     os.unlink(name, dir_fd=root)
             with contextlib.suppress(FileExistsError):
                 os.mkdir("Default", 0o700, dir_fd=root)
+            self._prefer("Local State", LOCAL_STATE, root)
             with _folder("Default", root) as default:
-                preferences = _merged(_read("Preferences", default), PREFERENCES)
-                self._write("Preferences", json.dumps(preferences).encode(), default)
+                self._prefer("Preferences", PREFERENCES, default)
                 self._give(default)
             self._keep_drafts_in(DOWNLOADS, root)
             self._give(root)
@@ -125,6 +128,9 @@ class Profile:
                     with contextlib.suppress(OSError):
                         os.unlink(found, dir_fd=folder)
             self._give(folder)
+
+    def _prefer(self, name: str, wanted: dict[str, Any], folder: int) -> None:
+        self._write(name, json.dumps(_merged(_read(name, folder), wanted)).encode(), folder)
 
     def _write(self, name: str, data: bytes, folder: int) -> None:
         draft = f"{name}.capsdk"

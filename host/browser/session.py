@@ -69,6 +69,7 @@ class Session:
         self.capturing = False
         self.raw_touched = False  # a raw command went into it: later gates read that
         self.opener_id: str | None = None  # the session whose page opened this one
+        self.opened_urls: deque[str] = deque(maxlen=20)  # what windows of the page were opened with, until they come
         self.last_used = time.monotonic()
         self.urls = owner.urls  # with the places of every connection that its caller has used it through
         self.fence = Fence(self)
@@ -113,6 +114,10 @@ class Session:
         if not urls.open_places <= self.urls.open_places:
             self.urls = UrlRules(self.urls.open_places | urls.open_places, self.urls.origins)
             self.on_places(self)
+
+    def has_frame(self, frame_id: str) -> bool:
+        """Is this a frame of the page, or of one of its frames in another process?"""
+        return bool(frame_id) and any(frame_id in one.facts.frames for one in (self.page, *self.frames))
 
     def frames_changed(self) -> None:
         """A frame navigated, came or went."""
@@ -291,6 +296,7 @@ class Session:
         self._deadlines.close()
         self.fail_commands(for_commands or reason)
         self.page.facts.commit.set()
+        self.page.facts.begun.set()
         self._wake(None)
 
     def spawn(self, work: Any) -> None:

@@ -7,20 +7,22 @@ import builtins
 import contextlib
 import logging
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from typing import Any
-
-import msgspec
 
 from capsdk.errors import CapError, ExhaustedError, OwnershipError, TimeoutError, UnavailableError
 from host.browser.browser import CLOSE_AGAIN_S, RETRY_S, Browser, browser_gone
 from host.browser.channel import Channel
+from host.browser.outcome import explained, is_doubtful, place_of
+from host.browser.popups import Popups
 from host.browser.session import Session
+from host.browser.tab import Tab
 from host.cdp.connection import CdpFailure, ConnectionGone
 from host.core.capture import Capture
 from host.core.grants import Caller, Kind
 from host.core.limits import Limits
 from host.core.urls import UrlDecision
+from host.core.wire import dumps
 
 log = logging.getLogger("capsdk.sessions")
 
@@ -52,13 +54,18 @@ class Sessions:
         self._gone: dict[str, asyncio.Event] = {}
         self._unconfirmed: set[str] = set()
         self._closing: dict[str, Session] = {}
+        self._places: frozenset[str] = frozenset()
+        self._places_beside: frozenset[str] = frozenset()
         self._tasks: set[asyncio.Task[None]] = set()
         self._expiry: asyncio.Task[None] | None = None
+        self._popups = Popups(self, lambda opener, tab: self._make(opener.owner, tab, opener.capture, opener))
         self.on_released: Callable[[Caller, str, CapError], None] = lambda owner, session_id, reason: None
         self.on_refused: Callable[[Caller, UrlDecision], None] = lambda owner, decision: None
         browser.on_gone = self._browser_gone
         browser.on_target_gone = self._target_gone
         browser.on_detached = self._detached
+        browser.on_popup = self._popup
+        browser.popup_is_blank = self._popup_is_blank
         browser.on_popup_refused = self._popup_refused
         browser.on_held = self._held
         browser.on_oversize_event = self._oversize_event
@@ -115,10 +122,10 @@ class Sessions:
     async def open(self, caller: Caller, url: str, capture: Capture) -> tuple[Session, dict[str, object]]:
         """A new tab for the caller, at the end of its first navigation.
 
-        Raises ExhaustedError BROWSER_TAB_LIMIT, TimeoutError BROWSER_TIMEOUT (the tab is closed then), and what
-        starting Chromium raises.
+        Raises ExhaustedError BROWSER_TAB_LIMIT, TimeoutError BROWSER_TIMEOUT or PolicyError EGRESS_REFUSED (the tab
+        is closed then), and what starting Chromium raises.
         """
-        key = self._take_slot(caller)
+        self.take_slot(caller)
         session: Session | None = None
         try:
             async with asyncio.timeout(self._limits.open_timeout_s):
@@ -126,8 +133,9 @@ class Sessions:
                     session = await self._lend(caller, capture)
                     await session.arm()
                 finally:
-                    self._opening[key] -= 1  # from here on the session itself counts
+                    self.give_slot(caller)  # from here on the session itself counts
                 navigation = await session.navigate(url, self._limits.open_timeout_s)
+                navigation = self._as_it_was(session, url, navigation)
         except (Exception, asyncio.CancelledError) as problem:
             if session is not None and session.closed is None:
                 self._task(self._release(session, session_closed("its first page did not come")))
@@ -136,7 +144,14 @@ class Sessions:
             raise
         return session, navigation
 
-    def _take_slot(self, caller: Caller) -> tuple[str, Kind]:
+    def _as_it_was(self, session: Session, url: str, navigation: dict[str, object]) -> dict[str, object]:
+        if not is_doubtful(navigation):
+            return navigation
+        asked = session.page.facts.requested_url or url  # redirects followed
+        return explained(navigation, self._browser.egress.explain(place_of(asked)), asked)
+
+    def take_slot(self, caller: Caller) -> None:
+        """Count a session that is being opened. Raises ExhaustedError BROWSER_TAB_LIMIT."""
         key = (caller.app, caller.kind)
         for held, limit, whose in (
             (self.held_by(caller), self._limits.sessions_per_client, "this app"),
@@ -150,10 +165,15 @@ class Sessions:
                     actual=held,
                 )
         self._opening[key] = self._opening.get(key, 0) + 1
-        return key
+
+    def give_slot(self, caller: Caller) -> None:
+        """It is there, and counts by itself, or will not come."""
+        self._opening[caller.app, caller.kind] -= 1
 
     async def _lend(self, caller: Caller, capture: Capture) -> Session:
-        tab = await self._browser.new_tab()
+        return self._make(caller, await self._browser.new_tab(), capture, None)
+
+    def _make(self, caller: Caller, tab: Tab, capture: Capture, opener: Session | None) -> Session:
         session = Session(
             self._new_id(),
             caller,
@@ -163,13 +183,34 @@ class Sessions:
             by_cdp=self._by_cdp,
             new_handle=self._new_id,
         )
+        session.opener_id = opener.id if opener else None
         session.on_hopeless = self._hopeless
+        session.on_places = lambda session: self._tell_places()
         session.on_refused = lambda session, decision: self.on_refused(session.owner, decision)
         self._live[session.id] = session
         self._by_target[tab.target_id] = session
+        self._tell_places()
         if self._expiry is None:
             self._expiry = asyncio.get_running_loop().create_task(self._expire_idle())
         return session
+
+    @contextlib.contextmanager
+    def opened_beside(self, places: frozenset[str]) -> Iterator[None]:
+        """Have places open besides those of the sessions, for the time of a `with`, such as those of a window."""
+        self._places_beside = places
+        self._tell_places()
+        try:
+            yield
+        finally:
+            self._places_beside = frozenset()
+            self._tell_places()
+
+    def _tell_places(self) -> None:
+        """A place is open as long as a live session's caller was given it; the egress is told before anybody goes."""
+        places = self._places_beside.union(*(session.urls.open_places for session in self._live.values()))
+        if places != self._places:
+            self._places = places
+            self._browser.egress.set_places(places)
 
     async def close(self, session: Session) -> None:
         """Release one session; returns when Chromium confirmed, or after `close_timeout_s`."""
@@ -251,11 +292,14 @@ class Sessions:
     ) -> None:
         if self._live.pop(session.id, None) is not None and tell:
             self.on_released(session.owner, session.id, reason)
+        self._tell_places()
         self._by_target.pop(session.target_id, None)
         self._released[session.id] = reason
         while len(self._released) > REMEMBERED:
             del self._released[next(iter(self._released))]
         session.end(reason, for_commands)
+        for popup in [one for one in self._live.values() if one.opener_id == session.id]:
+            self._end(popup, session_closed("ended with the session whose page opened it"), tell=tell)
 
     # --- what Chromium tells
 
@@ -285,10 +329,32 @@ class Sessions:
             self._drop(session, session_closed("ended because Chromium dropped it"), target_gone())
             self._browser.end_target(connection, target_id)
 
-    def _popup_refused(self, opener: str, url: str) -> None:
-        session = self._by_target.get(opener)
-        if session is not None:
-            session.add_event("Host.popupRefused", msgspec.json.encode({"url": url[:2048], "reason": "not built yet"}))
+    def _popup(self, guard: str, info: dict[str, Any]) -> str:
+        opener = self._opener_of(info)
+        reason = self._popups.refusal(opener)
+        if opener is not None and not reason:
+            self._task(self._popups.adopt(opener, guard, info))
+        return reason
+
+    def _popup_is_blank(self, info: dict[str, Any]) -> bool:
+        """Did its opener ask for a window without a page? Else its first request will come."""
+        opener = self._opener_of(info)
+        asked = opener.opened_urls[-1] if opener is not None and opener.opened_urls else ""
+        return asked.startswith(("about:", "blob:", "data:", "javascript:"))
+
+    def _opener_of(self, info: dict[str, Any]) -> Session | None:
+        """Whose page, or whose frame, opened a window."""
+        for target_id in (info.get("openerId", ""), info.get("openerFrameId", "")):
+            session = self._by_target.get(target_id)
+            if session is not None:
+                return session
+        frame = info.get("openerFrameId", "")
+        return next((session for session in self._live.values() if session.has_frame(frame)), None)
+
+    def _popup_refused(self, info: dict[str, Any], url: str, reason: str) -> None:
+        opener = self._opener_of(info)
+        if opener is not None:
+            opener.add_event("Host.popupRefused", dumps({"url": url[:2048], "reason": reason}))
 
     def _held(self, cdp_session: str, seconds: float) -> None:
         channel = self._by_cdp.get(cdp_session)
@@ -308,9 +374,13 @@ class Sessions:
     def _hopeless(self, session: Session, why: str) -> None:
         """A session that cannot go on: it is dropped at once, so that nothing more of its tab is told or done."""
         if session.closed is None:
-            self._gone.setdefault(session.target_id, asyncio.Event())
-            self._drop(session, session_closed(HOPELESS[why]))
-            self._task(self._close_tab(session))
+            self._end(session, session_closed(HOPELESS[why]))
+
+    def _end(self, session: Session, reason: CapError, *, tell: bool = True) -> None:
+        """Drop it now, and have its tab closed."""
+        self._gone.setdefault(session.target_id, asyncio.Event())
+        self._drop(session, reason, tell=tell)
+        self._task(self._close_tab(session))
 
     async def _expire_idle(self) -> None:
         while True:

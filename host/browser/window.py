@@ -13,7 +13,16 @@ from pathlib import Path
 from typing import Any
 
 from capsdk.errors import CapError, UnavailableError
-from host.browser.process import FLAGS, ChromiumConfig, Tail, environment, launch_failure, prepared, start_keeper
+from host.browser.process import (
+    FLAGS,
+    ChromiumConfig,
+    Tail,
+    common_flags,
+    environment,
+    launch_failure,
+    prepared,
+    start_keeper,
+)
 from host.browser.profile import Profile
 
 LOOK_S = 0.05
@@ -54,13 +63,13 @@ def display_of(environment: Mapping[str, str]) -> Display:
     return found
 
 
-def window_arguments(binary: str, profile: Path, url: str, display: Display, *, sandbox: bool) -> list[str]:
+def window_arguments(
+    binary: str, profile: Path, url: str, display: Display, *, sandbox: bool, proxy_port: int
+) -> list[str]:
     """Chromium's command line: the flags of the hidden one, without the debugger's pipe."""
     flags = [flag for flag in FLAGS if flag not in HIDDEN_FLAGS]
     flags += ["--hide-crash-restore-bubble", f"--ozone-platform={'x11' if display.x11 else 'wayland'}"]
-    if not sandbox:
-        flags.append("--no-sandbox")
-    return [binary, *flags, f"--user-data-dir={profile}", url]
+    return [binary, *flags, *common_flags(profile, sandbox=sandbox, proxy_port=proxy_port), url]
 
 
 def window_environment(profile: Path, ours: Mapping[str, str], display: Display, authority: str) -> dict[str, str]:
@@ -105,8 +114,10 @@ class Window:
 
 
 @contextlib.asynccontextmanager
-async def open_window(config: ChromiumConfig, profile: Profile, url: str, display: Display) -> AsyncIterator[Window]:
-    """A window on a profile that no other Chromium has, for the time of a `with`.
+async def open_window(
+    config: ChromiumConfig, profile: Profile, url: str, display: Display, proxy_port: int
+) -> AsyncIterator[Window]:
+    """A window on a profile that no other Chromium has, for the time of a `with`; all it asks for goes to the proxy.
 
     Raises UnavailableError BROWSER_UNAVAILABLE or BROWSER_LAUNCH_FAILED.
     """
@@ -119,7 +130,7 @@ async def open_window(config: ChromiumConfig, profile: Profile, url: str, displa
         )
     authority = copied_authority(display, config.uid)
     try:
-        window = _start(config, profile, url, display, authority)
+        window = _start(config, profile, url, display, authority, proxy_port)
         try:
             yield window
         finally:
@@ -132,13 +143,15 @@ async def open_window(config: ChromiumConfig, profile: Profile, url: str, displa
         forget(authority)
 
 
-def _start(config: ChromiumConfig, profile: Profile, url: str, display: Display, authority: str) -> Window:
+def _start(
+    config: ChromiumConfig, profile: Profile, url: str, display: Display, authority: str, proxy_port: int
+) -> Window:
     binary = prepared(config, profile)
     nothing = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
     death_read, death_write = os.pipe()
     error_read, error_write = os.pipe()
     settings = {
-        "argv": window_arguments(binary, profile.path, url, display, sandbox=config.sandbox),
+        "argv": window_arguments(binary, profile.path, url, display, sandbox=config.sandbox, proxy_port=proxy_port),
         "env": window_environment(profile.path, os.environ, display, authority or display.xauthority),
         "uid": config.uid,
         "profile": str(profile.path),

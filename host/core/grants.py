@@ -46,7 +46,7 @@ class Caller:
 
     `subject` is what grants name (`app:ID`, `path:DIR`, `chat:NAME`); `declared` None means that no manifest
     narrows the caller; `granted` are the owner's words for this connection only, and `ceiling` caps them and all
-    others besides the host's own.
+    others besides the host's own. `popups` False: its manifest wants no windows besides those that it opens itself.
     """
 
     app: str
@@ -58,6 +58,7 @@ class Caller:
     granted: Mapping[str, Level] = field(default_factory=dict, compare=False)
     urls: UrlRules = field(default=UrlRules(), compare=False)
     ceiling: Mapping[str, Level] = field(default_factory=dict, compare=False)
+    popups: bool = field(default=True, compare=False)
 
 
 class Decision(msgspec.Struct, frozen=True, gc=False):

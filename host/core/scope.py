@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from host.core.urls import SCHEME, UrlDecision, UrlRules, judge_url
 from host.core.wire import dumps
@@ -40,21 +41,17 @@ def judge_document(url: str, rules: UrlRules, security_origin: str = "") -> UrlD
 # --- cookies in events
 
 COOKIE_FIELDS = frozenset(("cookie", "set-cookie"))
-COOKIE_EVENTS = frozenset(
-    (
-        "Network.requestWillBeSentExtraInfo",
-        "Network.responseReceivedExtraInfo",
-        "Network.webSocketHandshakeResponseReceived",
-        "Network.webSocketWillSendHandshakeRequest",
-    )
-)
+HANDSHAKES = frozenset(("Network.webSocketHandshakeResponseReceived", "Network.webSocketWillSendHandshakeRequest"))
+COOKIE_EVENTS = frozenset(("Network.requestWillBeSentExtraInfo", "Network.responseReceivedExtraInfo", *HANDSHAKES))
+OF_REQUESTS = frozenset(("Network.requestWillBeSentExtraInfo", "Network.webSocketWillSendHandshakeRequest"))
 
 
 class CookieScreen:
     """Takes the cookies of other origins out of events: any image of a page brings those of its site along.
 
-    Observed with Chromium 156: `associatedCookies` holds the values of HttpOnly and SameSite=Strict cookies too, which
-    are not even sent. Responses do not name their place, so a request's is remembered; an unknown one is screened.
+    Observed with Chromium 156: `associatedCookies` holds the values of HttpOnly and SameSite=Strict cookies too, of
+    those that are not sent, and of other hosts of the site. Responses do not name their place, so a request's is
+    remembered; an unknown one counts as outside.
     """
 
     def __init__(self, rules: UrlRules, *, remembered: int = 2000) -> None:
@@ -62,90 +59,53 @@ class CookieScreen:
         self._remembered = remembered
         self._inside: dict[str, bool] = {}
 
-    def screened(self, method: str, params: bytes) -> bytes:
-        """The event's parameters without cookies that are not the app's; the same bytes when there is none."""
+    def screened(self, method: str, params: bytes) -> bytes | None:
+        """The event's parameters with no cookie that is not the app's; None for what is not told at all."""
         event: dict[str, Any] = json.loads(params)
-        inside = self._is_inside(method, event)
-        if inside:
-            return params
-        event.pop("headersText", None)
-        for name in ("associatedCookies", "blockedCookies", "exemptedCookies"):
-            if event.get(name):
-                event[name] = []
-        for holder in (event, event.get("request"), event.get("response")):
+        if self._is_inside(method, event):
+            return params if _keep_own_cookies(event) else dumps(event)
+        if method not in HANDSHAKES:
+            return None
+        for holder in (event.get("request"), event.get("response")):
             if isinstance(holder, dict):
                 _drop_cookie_headers(holder)
         return dumps(event)
 
     def _is_inside(self, method: str, event: Mapping[str, Any]) -> bool:
         request_id = str(event.get("requestId", ""))
-        headers = event.get("request", event).get("headers", {})
-        if method not in ("Network.requestWillBeSentExtraInfo", "Network.webSocketWillSendHandshakeRequest"):
+        if method not in OF_REQUESTS:
             return self._inside.get(request_id, False)
-        inside = self._host_inside(headers)
+        host = _host_of(event.get("request", event).get("headers", {}))
+        # Cookies belong to hosts, whatever the scheme: one scheme that is inside is enough.
+        schemes = ("https", "http") if host else ()
+        inside = any(judge_url(f"{scheme}://{host}/", self.rules).allowed for scheme in schemes)
         self._inside.pop(request_id, None)
         self._inside[request_id] = inside
         if len(self._inside) > self._remembered:
             del self._inside[next(iter(self._inside))]
         return inside
 
-    def _host_inside(self, headers: Mapping[str, Any]) -> bool:
-        """Cookies belong to hosts, whatever the scheme: one scheme that is inside is enough."""
-        named = {name.lower(): str(value) for name, value in headers.items()}
-        host = named.get(":authority") or named.get("host")
-        if not host:
-            return False
-        return any(judge_url(f"{scheme}://{host}/", self.rules).allowed for scheme in ("https", "http"))
+
+def _host_of(headers: Mapping[str, Any]) -> str:
+    """HOST or HOST:PORT of a request; "" when it is not named."""
+    named = {name.lower(): str(value) for name, value in headers.items()}
+    return named.get(":authority") or named.get("host") or ""
 
 
-# --- frames that are not lent, in the events of their parents
-
-NAMES_FRAME_URL = frozenset(
-    ("Page.frameRequestedNavigation", "Page.frameScheduledNavigation", "Page.frameStartedNavigating")
-)
-NAMES_REQUEST_URL = frozenset(("Network.requestWillBeSent", "Network.responseReceived"))
-FRAME_EVENTS = frozenset(
-    (
-        *NAMES_FRAME_URL,
-        *NAMES_REQUEST_URL,
-        "Network.dataReceived",
-        "Network.loadingFailed",
-        "Network.loadingFinished",
-        "Network.requestServedFromCache",
-        "Network.requestWillBeSentExtraInfo",
-        "Network.resourceChangedPriority",
-        "Network.responseReceivedExtraInfo",
-    )
-)
+def _keep_own_cookies(event: dict[str, Any]) -> bool:
+    """Leave only the cookies of the request's own host; True when there were no others."""
+    listed = event.get("associatedCookies")
+    if not listed:
+        return True
+    host = re.sub(":[0-9]*$", "", _host_of(event.get("headers", {}))).lower()
+    own = [one for one in listed if _belongs(str(one.get("cookie", {}).get("domain", "")).lower(), host)]
+    event["associatedCookies"] = own
+    return len(own) == len(listed)
 
 
-class FrameScreen:
-    """Tells which events of a target are about the document of a frame that is not lent.
-
-    Chromium tells the parent of a frame's document: where it was redirected to, and what came with it.
-    """
-
-    def __init__(self, rules: UrlRules, *, remembered: int = 2000) -> None:
-        self.rules = rules
-        self._remembered = remembered
-        self._outside: dict[str, None] = {}  # ids of requests
-
-    def hides(self, method: str, event: Mapping[str, Any], main_frame: str) -> bool:
-        """Is this event, one of FRAME_EVENTS, about a frame outside? `main_frame` is the frame of the target itself."""
-        foreign_frame = event.get("frameId", main_frame) != main_frame
-        if method in NAMES_FRAME_URL:
-            return foreign_frame and not judge_document(str(event.get("url", "")), self.rules).allowed
-        request_id = str(event.get("requestId", ""))
-        if method in NAMES_REQUEST_URL:
-            asked = event.get("request") or event.get("response") or {}
-            is_document = foreign_frame and event.get("type") == "Document"
-            if is_document and not judge_document(str(asked.get("url", "")), self.rules).allowed:
-                self._outside[request_id] = None
-                if len(self._outside) > self._remembered:
-                    del self._outside[next(iter(self._outside))]
-            else:
-                self._outside.pop(request_id, None)
-        return request_id in self._outside
+def _belongs(domain: str, host: str) -> bool:
+    """RFC 6265, 5.1.3: a domain with a dot in front covers the hosts below it."""
+    return host == domain.removeprefix(".") or (domain.startswith(".") and host.endswith(domain))
 
 
 def _drop_cookie_headers(holder: dict[str, Any]) -> None:
@@ -155,3 +115,90 @@ def _drop_cookie_headers(holder: dict[str, Any]) -> None:
         headers = holder.get(part)
         if isinstance(headers, dict):
             holder[part] = {name: value for name, value in headers.items() if name.lower() not in COOKIE_FIELDS}
+
+
+# --- requests to elsewhere
+
+NAMES_FRAME_URL = frozenset(
+    ("Page.frameRequestedNavigation", "Page.frameScheduledNavigation", "Page.frameStartedNavigating")
+)
+TELLS_URLS = frozenset(("Audits.issueAdded", "Log.entryAdded"))
+URL_IN_TEXT = re.compile(r"https?://[^\s\"'<>\\)]+", re.IGNORECASE)
+TELLS_ANSWER = frozenset(
+    ("Network.requestWillBeSentExtraInfo", "Network.responseReceived", "Network.responseReceivedExtraInfo")
+)
+REQUEST_EVENTS = frozenset(
+    (
+        *NAMES_FRAME_URL,
+        *TELLS_ANSWER,
+        *TELLS_URLS,
+        "Network.dataReceived",
+        "Network.loadingFailed",
+        "Network.loadingFinished",
+        "Network.requestServedFromCache",
+        "Network.requestWillBeSent",
+        "Network.resourceChangedPriority",
+    )
+)
+
+
+class RequestScreen:
+    """Keeps what a page could not see itself out of the events about requests to other origins.
+
+    Of what the page asks for elsewhere its owner's script is told that it was asked and how it ended: not the answer,
+    nor where it was sent on to. Of a frame that is not lent nothing is told.
+    """
+
+    def __init__(self, rules: UrlRules, *, remembered: int = 20_000) -> None:
+        self.rules = rules
+        self._remembered = remembered
+        self._outside: dict[str, str] = {}  # by request, the URL that it goes to now; "" when that is inside
+        self._of_frames: dict[str, None] = {}
+
+    def url_outside(self, request_id: str) -> str | None:
+        """Where a request goes, when that is outside; "" inside, None for one that is not known (any more)."""
+        return self._outside.get(request_id)
+
+    def screened(self, method: str, params: bytes, main_frame: str) -> bytes | None:
+        """One of REQUEST_EVENTS as it may be told, None when it may not. `main_frame` is that of the target itself."""
+        event: dict[str, Any] = json.loads(params)
+        foreign_frame = event.get("frameId", main_frame) != main_frame
+        if method in NAMES_FRAME_URL:
+            hidden = foreign_frame and not self._inside(str(event.get("url", "")))
+            return None if hidden else params
+        if method in TELLS_URLS:
+            return params if all(map(self._inside, URL_IN_TEXT.findall(json.dumps(event)))) else None
+        request_id = str(event.get("requestId", ""))
+        if method == "Network.requestWillBeSent":
+            return self._asked(request_id, event, params, foreign_frame)
+        tells = method in TELLS_ANSWER or "data" in event  # what Network.streamResourceContent asked for
+        if request_id in self._of_frames or (tells and self._outside.get(request_id)):
+            return None
+        return params
+
+    def _asked(self, request_id: str, event: dict[str, Any], params: bytes, foreign_frame: bool) -> bytes | None:
+        url = str((event.get("request") or {}).get("url", ""))
+        was_outside = bool(self._outside.pop(request_id, ""))
+        self._of_frames.pop(request_id, None)
+        if self._inside(url):
+            _remember(self._outside, request_id, "", self._remembered)
+            if was_outside and event.pop("redirectResponse", None) is not None:
+                return dumps(event)
+            return params
+        _remember(self._outside, request_id, url, self._remembered)
+        if foreign_frame and event.get("type") == "Document":
+            _remember(self._of_frames, request_id, None, self._remembered)
+            return None
+        return None if was_outside else params
+
+    def _inside(self, url: str) -> bool:
+        return judge_document(url, self.rules).allowed
+
+
+V = TypeVar("V")
+
+
+def _remember(known: dict[str, V], key: str, value: V, most: int) -> None:
+    known[key] = value
+    if len(known) > most:
+        del known[next(iter(known))]

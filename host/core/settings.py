@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
@@ -29,6 +30,7 @@ class Settings:
     profile_dir: str | None = None
     browser: str | None = None
     browser_sandbox: bool = True
+    upstream_proxy: str | None = None  # http://HOST:PORT
     ceiling: Mapping[str, Level] = field(default_factory=dict)
     limits: Limits = field(default_factory=Limits)
 
@@ -39,7 +41,9 @@ PROJECT_KEYS = frozenset(("ceiling", "limits"))
 LIMIT_TYPES = {one.name: one.type for one in fields(Limits)}
 ENV_PREFIX = "CAPSDK_"
 ENV_LIMIT = "CAPSDK_LIMIT_"
+ENV_EGRESS = "CAPSDK_EGRESS_"
 ENV_CEILING = "CAPSDK_CEILING"
+PROXY = re.compile(r"http://(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):([0-9]{1,5})/?", re.ASCII)
 
 
 def from_table(base: Settings, table: Mapping[str, Any], where: str) -> Settings:
@@ -51,6 +55,8 @@ def from_table(base: Settings, table: Mapping[str, Any], where: str) -> Settings
             made = replace(made, **changes)
         elif key == "browser_sandbox":
             made = replace(made, browser_sandbox=_switch(value, f"{where}: {key}"))
+        elif key == "egress" and isinstance(value, Mapping):
+            made = _egress(made, value, f"{where}: egress")
         elif key == "ceiling" and isinstance(value, Mapping):
             made = replace(made, ceiling=_lower(made.ceiling, value, where))
         elif key == "limits" and isinstance(value, Mapping):
@@ -72,13 +78,18 @@ def from_environment(base: Settings, environment: Mapping[str, str]) -> Settings
     """Settings of `CAPSDK_*` variables over `base`. Raises SettingsError naming the variable."""
     table: dict[str, Any] = {}
     limits: dict[str, Any] = {}
+    egress: dict[str, Any] = {}
     for name, value in environment.items():
         if name.startswith(ENV_LIMIT):
             limits[name[len(ENV_LIMIT) :].lower()] = value
+        elif name.startswith(ENV_EGRESS) and value:
+            egress[name[len(ENV_EGRESS) :].lower()] = value
         elif name == ENV_CEILING:
             table["ceiling"] = dict(pair.partition("=")[::2] for pair in value.split(",") if pair)
         elif name.startswith(ENV_PREFIX) and value:
             table[name[len(ENV_PREFIX) :].lower()] = value
+    if egress:
+        table["egress"] = egress
     if limits:
         table["limits"] = limits
     return from_table(base, table, "environment")
@@ -95,6 +106,18 @@ def _switch(value: Any, where: str) -> bool:
     if not isinstance(value, str | bool) or value not in words:
         raise SettingsError(f"{where} is on or off")
     return words[value]
+
+
+def _egress(base: Settings, table: Mapping[str, Any], where: str) -> Settings:
+    for name in table:
+        if name != "upstream_proxy":
+            raise SettingsError(f"{where}: {name!r} is not a setting; see references/settings.md")
+    given = _text(table.get("upstream_proxy"), f"{where}.upstream_proxy")
+    match = PROXY.fullmatch(given)
+    if match is None or not 0 < int(match[2]) < 65536:
+        # It is not quoted: somebody may have put a password into it.
+        raise SettingsError(f"{where}.upstream_proxy is http://HOST:PORT; no other scheme, path or password is taken")
+    return replace(base, upstream_proxy=given.removesuffix("/"))
 
 
 def _lower(base: Mapping[str, Level], table: Mapping[str, Any], where: str) -> dict[str, Level]:

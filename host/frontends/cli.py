@@ -38,6 +38,7 @@ class StdioRequest:
     loopback: tuple[str, ...]
     ephemeral: bool
     ceiling: tuple[str, ...] = ()
+    hosts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,7 @@ class RunRequest:
     loopback: tuple[str, ...]
     ephemeral: bool
     ceiling: tuple[str, ...] = ()
+    hosts: tuple[str, ...] = ()
 
 
 class Backend(Protocol):
@@ -128,9 +130,23 @@ grant_option = click.option(
     metavar="CAP=LEVEL",
     help="The owner's word for this run only, as browser.debug=allow.",
 )
-loopback_option = click.option(
-    "--allow-loopback", "loopback", multiple=True, metavar="HOST:PORT", help="Open one place on this machine."
-)
+
+
+def opening_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The owner's words that open a place: `loopback` and `hosts`."""
+    loopback = click.option(
+        "--allow-loopback", "loopback", multiple=True, metavar="HOST:PORT", help="Open one place on this machine."
+    )
+    hosts = click.option(
+        "--allow-host",
+        "hosts",
+        multiple=True,
+        metavar="HOST:PORT",
+        help="Open one place that is refused otherwise, such as a server of your own network.",
+    )
+    return loopback(hosts(command))
+
+
 ephemeral_option = click.option(
     "--ephemeral", is_flag=True, help="A profile and a store of its own, thrown away afterwards."
 )
@@ -142,7 +158,7 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON."
 @click.option("--app", default="stdio", show_default=True, metavar="ID", help="The app that calls.")
 @click.option("--run", "run", metavar="ID", help="The run that calls; a new one by default.")
 @grant_option
-@loopback_option
+@opening_options
 @ephemeral_option
 @click.pass_obj
 def stdio(
@@ -152,6 +168,7 @@ def stdio(
     run: str | None,
     grants: tuple[str, ...],
     loopback: tuple[str, ...],
+    hosts: tuple[str, ...],
     ephemeral: bool,
 ) -> None:
     """Serve one caller on standard input and output: one JSON object a line.
@@ -164,7 +181,7 @@ def stdio(
     """
     if kind == "chat":
         click.echo("capsdk: what goes to a chat is not masked yet; results hold the page's private details", err=True)
-    run_command(backend.stdio(StdioRequest(kind, app, run, grants, loopback, ephemeral)))
+    run_command(backend.stdio(StdioRequest(kind, app, run, grants, loopback, ephemeral, hosts=hosts)))
 
 
 @cli.command("run", context_settings=HELP)
@@ -173,7 +190,7 @@ def stdio(
 @click.option("--fixture", is_flag=True, help="Serve the app's own tests/site and give it as input.origin.")
 @json_option
 @grant_option
-@loopback_option
+@opening_options
 @ephemeral_option
 @click.pass_obj
 def run_app(
@@ -184,6 +201,7 @@ def run_app(
     as_json: bool,
     grants: tuple[str, ...],
     loopback: tuple[str, ...],
+    hosts: tuple[str, ...],
     ephemeral: bool,
 ) -> None:
     """Run the script of an app folder once, in the sandbox, in tabs lent to it.
@@ -192,7 +210,7 @@ def run_app(
     capsdk run scripts/receipts --fixture --grant browser.debug=allow
     capsdk run my-app --input '{"items": ["A-100"]}' --json
     """
-    request = RunRequest(app, given, fixture, grants, loopback, ephemeral)
+    request = RunRequest(app, given, fixture, grants, loopback, ephemeral, hosts=hosts)
     with Progress(sys.stderr) as progress:
         envelope = run_command(backend.run(request, progress.tell))
     if as_json:

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import click
 
-from host.frontends.cli import HELP, loopback_option, run_command
+from host.frontends.cli import HELP, opening_options, run_command
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +18,7 @@ class LoginRequest:
     url: str
     wait_s: float
     loopback: tuple[str, ...]
+    hosts: tuple[str, ...] = ()
 
 
 class Backend(Protocol):
@@ -36,9 +37,9 @@ class Backend(Protocol):
     metavar="SECONDS",
     help="How long to wait for runs and chats to give their tabs back; by default not at all.",
 )
-@loopback_option
+@opening_options
 @click.pass_obj
-def login(backend: Backend, url: str, wait_s: float, loopback: tuple[str, ...]) -> None:
+def login(backend: Backend, url: str, wait_s: float, loopback: tuple[str, ...], hosts: tuple[str, ...]) -> None:
     """Open a window on the profile, to sign in; close it when you are done.
 
     It is an ordinary browser window: no script sees it. It needs a display, and the profile to itself:
@@ -50,7 +51,7 @@ def login(backend: Backend, url: str, wait_s: float, loopback: tuple[str, ...]) 
     \b
     capsdk login https://shop.example/signin
     """
-    run_command(backend.login(LoginRequest(url, wait_s, loopback), say))
+    run_command(backend.login(LoginRequest(url, wait_s, loopback, hosts), say))
     click.echo("capsdk: the window is closed; tabs opened from now on have what you signed in to", err=True)
 
 

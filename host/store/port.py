@@ -48,7 +48,8 @@ class LedgerRow:
     """One line of what happened; `hash` covers the row before it and every field of this one.
 
     `kind` is `call` (queued before the effect), `outcome` (after it), `owner` (the owner's words), `run`
-    (start and end) or `host`.
+    (start and end), `navigation` (a page on its way where its app may not be), `egress` (what the proxy refused) or
+    `host`.
     """
 
     seq: int

@@ -25,7 +25,7 @@ FRAMES = (
     "about:srcdoc",
     "https://xn--mnich-kva.example/",
 )
-SHOWN = [url for url in FRAMES if url.startswith("http")]
+OWN_URLS = [url for url in FRAMES if url.startswith("http")]
 RULES = UrlRules(frozenset((OPEN_PLACE,)))
 AROUND = Surroundings(RULES, PAGE, FRAMES)
 SAME = "the same parameters go on"
@@ -299,8 +299,8 @@ CASES: dict[str, tuple[Case, ...]] = {  # by method: id, parameters, what goes o
         ("true-is-no-number", {"maxPostDataSize": True}, None),
     ),
     "Network.getCookies": (
-        ("own", {}, {"urls": SHOWN}),
-        ("null-is-own", {"urls": None, "x": 1}, {"urls": SHOWN, "x": 1}),
+        ("own", {}, {"urls": OWN_URLS}),
+        ("null-is-own", {"urls": None, "x": 1}, {"urls": OWN_URLS, "x": 1}),
         ("none", {"urls": []}, SAME),
         ("the-page", {"urls": ["https://shop.example/other/path?q"]}, SAME),
         ("a-frame", {"urls": ["https://pay.example/", "http://127.0.0.1:8731/"]}, SAME),

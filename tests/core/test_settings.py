@@ -82,6 +82,17 @@ BAD_TABLES = (
     pytest.param({"browser_sandbox": "yes"}, "browser_sandbox", id="switch-is-another-word"),
     pytest.param({"browser_sandbox": 1}, "browser_sandbox", id="switch-is-a-number"),
     pytest.param({"browser_sandbox": [True]}, "browser_sandbox", id="switch-is-a-list"),
+    pytest.param({"egress": "x"}, "egress", id="egress-is-a-text"),
+    pytest.param({"egress": {"proxy": "http://p:3128"}}, "proxy", id="egress-unknown-key"),
+    pytest.param({"egress": {"upstream_proxy": 3128}}, "upstream_proxy", id="upstream-is-a-number"),
+    pytest.param({"egress": {"upstream_proxy": "p:3128"}}, "upstream_proxy", id="upstream-without-scheme"),
+    pytest.param({"egress": {"upstream_proxy": "https://p:3128"}}, "upstream_proxy", id="upstream-https"),
+    pytest.param({"egress": {"upstream_proxy": "socks5://p:1080"}}, "upstream_proxy", id="upstream-socks"),
+    pytest.param({"egress": {"upstream_proxy": "http://p"}}, "upstream_proxy", id="upstream-without-port"),
+    pytest.param({"egress": {"upstream_proxy": "http://p:0"}}, "upstream_proxy", id="upstream-port-zero"),
+    pytest.param({"egress": {"upstream_proxy": "http://p:70000"}}, "upstream_proxy", id="upstream-port-absurd"),
+    pytest.param({"egress": {"upstream_proxy": "http://p:3128/path"}}, "upstream_proxy", id="upstream-with-path"),
+    pytest.param({"egress": {"upstream_proxy": "http://p:3128\nx"}}, "upstream_proxy", id="upstream-with-newline"),
     pytest.param({"ceiling": "ask"}, "ceiling", id="ceiling-is-a-text"),
     pytest.param({"ceiling": {"browser.x": "ask"}}, "browser.x", id="ceiling-unknown-capability"),
     pytest.param({"ceiling": {"browser.debug": "maybe"}}, "maybe", id="ceiling-unknown-level"),
@@ -115,6 +126,8 @@ BAD_VARIABLES = (
     pytest.param({"CAPSDK_BROWSR": "x"}, id="unknown"),
     pytest.param({"CAPSDK_BROWSER_SANDBOX": "yes"}, id="switch"),
     pytest.param({"CAPSDK_LIMITS": "5"}, id="limits-at-once"),
+    pytest.param({"CAPSDK_EGRESS_PROXY": "http://p:3128"}, id="unknown-of-egress"),
+    pytest.param({"CAPSDK_EGRESS": "http://p:3128"}, id="egress-at-once"),
     pytest.param({"CAPSDK_LIMIT_NONE": "5"}, id="unknown-limit"),
     pytest.param({"CAPSDK_LIMIT_PARAMS_BYTES": ""}, id="limit-empty"),
     pytest.param({"CAPSDK_CEILING": "browser.debug"}, id="ceiling-without-a-level"),
@@ -127,6 +140,31 @@ def test_a_bad_variable_ends_with_status_78(environment: dict[str, str]) -> None
     with pytest.raises(SettingsError) as caught:
         from_environment(Settings(), environment)
     assert caught.value.exit_code == 78
+
+
+UPSTREAMS = (  # as it is written, as it is used
+    pytest.param("http://proxy.corp.example:3128", "http://proxy.corp.example:3128", id="name"),
+    pytest.param("http://10.0.0.1:8080/", "http://10.0.0.1:8080", id="address-and-slash"),
+    pytest.param("http://[fd00::1]:8080", "http://[fd00::1]:8080", id="six"),
+)
+
+
+@pytest.mark.parametrize(("written", "used"), UPSTREAMS)
+def test_an_upstream_proxy_is_set_by_the_users_file_or_the_environment(written: str, used: str) -> None:
+    assert from_table(Settings(), {"egress": {"upstream_proxy": written}}, "user").upstream_proxy == used
+    assert from_environment(Settings(), {"CAPSDK_EGRESS_UPSTREAM_PROXY": written}).upstream_proxy == used
+    assert Settings().upstream_proxy is None
+
+
+def test_a_password_in_the_upstream_proxy_is_refused_and_not_repeated() -> None:
+    given = "http://me:pass-word@p:3128"
+    with pytest.raises(SettingsError) as from_file:
+        from_table(Settings(), {"egress": {"upstream_proxy": given}}, "config.toml")
+    with pytest.raises(SettingsError) as from_variable:
+        from_environment(Settings(), {"CAPSDK_EGRESS_UPSTREAM_PROXY": given})
+    for refused in (from_file.value, from_variable.value):
+        assert "upstream_proxy" in refused.message
+        assert "pass-word" not in refused.message
 
 
 def test_variables_of_others_and_empty_ones_change_nothing() -> None:
@@ -143,6 +181,7 @@ FOREIGN = (
     pytest.param({"browser_sandbox": "off"}, id="the-sandbox"),
     pytest.param({"profile_dir": "/x"}, id="the-logins"),
     pytest.param({"state_dir": "/x"}, id="the-grants"),
+    pytest.param({"egress": {"upstream_proxy": "http://p:3128"}}, id="the-way-out"),
 )
 
 

@@ -10,7 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.processes import chromium_of, started_for, wait_until
+from tests.support.processes import (
+    alive,
+    chromium_of,
+    command_line,
+    pids,
+    started_for,
+    stat_fields,
+    uids,
+    wait_until,
+)
 from tests.support.site import Site
 from tests.support.stdio import GRANT, Stdio, opened, seconds
 
@@ -85,6 +94,25 @@ def test_a_host_that_is_killed_leaves_no_chromium_no_keeper_and_no_profile(
         host.process.wait(5.0)
         wait_until(lambda: not started_for(place), 2.0, "processes were left behind")
         assert list(place.glob("capsdk-profile-*")) == []
+
+
+def proxy_of(host: Stdio) -> int:
+    """The process of the host through which Chromium's traffic goes; it names no folder of the test."""
+    children = [pid for pid in pids() if stat_fields(pid)[1:2] == [str(host.process.pid)]]
+    (found,) = [pid for pid in children if any(word.endswith("egress/main.py") for word in command_line(pid))]
+    return found
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_however_a_host_ends_its_proxy_ends_with_it(place: Path, site: Site, number: signal.Signals) -> None:
+    with Stdio(place, *GRANT, *opened(site.places)) as host:
+        idle(host, site)
+        proxy = proxy_of(host)
+        assert alive(proxy)
+        assert 0 not in uids(proxy)
+        os.kill(host.process.pid, number)
+        host.process.wait(5.0)
+        wait_until(lambda: not alive(proxy), 2.0, "the proxy's end")
 
 
 SIGNALS = (

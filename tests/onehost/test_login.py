@@ -73,6 +73,7 @@ def test_while_the_window_is_open_it_alone_has_the_profile_and_nobody_debugs_it(
     words = command_line(browser)
     assert [word for word in words if "remote-debugging" in word or "headless" in word] == []
     assert f"--user-data-dir={shared}/profiles/default" in words
+    assert [word for word in words if word.startswith("--proxy-server=http://127.0.0.1:")] != []
     assert (0 in uids(browser)) is False
     problem = client.error("browser.openSession", url="about:blank")
     assert (problem["code"], problem["details"]) == ("BROWSER_UNAVAILABLE", {"reason": "login"})

@@ -27,6 +27,7 @@ NOT_OPENED = (  # URL, status, code
     pytest.param("chrome://settings", 77, "BROWSER_POLICY_DENIED", id="chrome"),
     pytest.param("http://127.0.0.1:9/", 77, "BROWSER_POLICY_DENIED", id="loopback-that-is-not-open"),
     pytest.param("https://me:secret@shop.example/", 77, "BROWSER_POLICY_DENIED", id="credentials"),
+    pytest.param("http://printer/", 77, "BROWSER_POLICY_DENIED", id="single-label-that-is-not-open"),
     pytest.param("https://shop.example/", 69, "BROWSER_UNAVAILABLE", id="no-display"),
 )
 
@@ -55,16 +56,17 @@ def test_the_window_has_the_display_and_nothing_else_of_the_owners_environment()
 
 
 def test_the_windows_flags_keep_what_the_hidden_one_has_but_the_debugger() -> None:
-    words = window_arguments("/c", Path("/p"), "https://shop.example/", Display(":7"), sandbox=True)
+    words = window_arguments("/c", Path("/p"), "https://shop.example/", Display(":7"), sandbox=True, proxy_port=8731)
     assert words[0] == "/c"
     assert words[-2:] == ["--user-data-dir=/p", "https://shop.example/"]
+    assert "--proxy-server=http://127.0.0.1:8731" in words
     assert {"--password-store=basic", "--disable-extensions", "--ozone-platform=x11"} <= set(words)
     assert [word for word in words if "debugging" in word or "headless" in word or "sandbox" in word] == []
 
 
 async def test_a_wayland_display_cannot_be_lent_to_the_browsers_own_user(tmp_path: Path) -> None:
     opening = open_window(
-        ChromiumConfig(uid=64190), Profile(tmp_path, 64190, None), "https://a.example/", Display("", "wayland-0")
+        ChromiumConfig(uid=64190), Profile(tmp_path, 64190, None), "https://a.example/", Display("", "wayland-0"), 8731
     )
     with pytest.raises(UnavailableError) as problem:
         await opening.__aenter__()
