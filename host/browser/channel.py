@@ -128,6 +128,7 @@ class Channel:
         if method in session.fence.concerns:
             told = session.fence.passes(self, method, bytes(params))
         if method == "Network.requestWillBeSent":
+            session.fence.note_request(bytes(params))
             if self.facts.status is None and self.handle is None:
                 self._note_requested(bytes(params))
         elif method == "Network.responseReceived":

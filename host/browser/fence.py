@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +38,8 @@ NAMES_HELD = frozenset(
     )
 )
 READS_ANSWER = frozenset(("Network.getResponseBody", "Network.searchInResponseBody", "Network.streamResourceContent"))
+REQUEST_ID = re.compile(rb'\{"requestId":"([^"\\]*)"')  # Chromium writes it first
+REQUESTS_NAMED = 20_000
 DOCUMENT_DESTINATIONS = frozenset(("document", "embed", "fencedframe", "frame", "iframe", "object"))
 NAVIGATIONS = frozenset(("Page.navigate", "Page.navigateToHistoryEntry", "Page.reload"))
 
@@ -54,6 +57,7 @@ class Fence:
         self._asked: dict[str, str] = {}  # the URL of the newest document of each frame, before it has come
         self._waiting: list[tuple[Channel, Mapping[str, Any]]] | None = None  # requests, while none may go
         self.concerns = CONCERNS_INSIDE if self.active else CONCERNS
+        self._named: dict[str, None] = {}  # the requests that the caller's own events have named, oldest first
         self._cookies = CookieScreen(session.owner.urls)
         self._requests = RequestScreen(session.owner.urls)
 
@@ -131,6 +135,18 @@ class Fence:
 
     # --- the caller's own events and Fetch
 
+    def note_request(self, params: bytes) -> None:
+        """One of the session's own targets asked for something: whose answer it is can be told from that alone.
+
+        Observed with Chromium 156: bodies that are kept (`enableDurableMessages`) are kept for the whole browser, and
+        `Network.getResponseBody` gives those of any tab for a request id, which can be guessed.
+        """
+        found = REQUEST_ID.match(params)
+        request_id = found[1].decode() if found else str(loads(params).get("requestId"))
+        self._named[request_id] = None
+        if len(self._named) > REQUESTS_NAMED:
+            del self._named[next(iter(self._named))]
+
     def passes(self, channel: Channel, method: str, params: bytes) -> bytes | None:
         """An event as the caller may have it; None when it may not. Called for what `concerns` names."""
         if method == "Fetch.requestPaused":
@@ -161,12 +177,12 @@ class Fence:
         request_id = str(params.get("requestId"))
         if method in NAMES_HELD and request_id not in channel.paused:
             return cdp_error(method, -32602, "Invalid InterceptionId.")  # as Chromium says it
-        if not self.active or method not in READS_ANSWER:
+        if method not in READS_ANSWER:
             return None
-        url = self._requests.url_outside(request_id)
-        if url is None:
+        if request_id not in self._named:
             return cdp_error(method, -32000, "No resource with given identifier found")
-        return None if self.inside(url) else outside(self.judge(url))
+        url = self._requests.url_outside(request_id) if self.active else ""
+        return outside(self.judge(url)) if url and not self.inside(url) else None
 
 
 CONCERNS = frozenset(("Fetch.requestPaused",))

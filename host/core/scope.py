@@ -122,7 +122,7 @@ def _drop_cookie_headers(holder: dict[str, Any]) -> None:
 NAMES_FRAME_URL = frozenset(
     ("Page.frameRequestedNavigation", "Page.frameScheduledNavigation", "Page.frameStartedNavigating")
 )
-TELLS_URLS = frozenset(("Audits.issueAdded", "Log.entryAdded"))
+TELLS_URLS = frozenset(("Audits.issueAdded", "CSS.styleSheetAdded", "Log.entryAdded", "Page.downloadWillBegin"))
 URL_IN_TEXT = re.compile(r"https?://[^\s\"'<>\\)]+", re.IGNORECASE)
 TELLS_ANSWER = frozenset(
     ("Network.requestWillBeSentExtraInfo", "Network.responseReceived", "Network.responseReceivedExtraInfo")
