@@ -38,6 +38,8 @@ NAMES_HELD = frozenset(
     )
 )
 READS_ANSWER = frozenset(("Network.getResponseBody", "Network.searchInResponseBody", "Network.streamResourceContent"))
+READS_SHEET = frozenset(("CSS.getStyleSheetText",))
+READS_RESOURCE = frozenset(("Page.getResourceContent", "Page.searchInResource"))
 REQUEST_ID = re.compile(rb'\{"requestId":"([^"\\]*)"')  # Chromium writes it first
 REQUESTS_NAMED = 20_000
 DOCUMENT_DESTINATIONS = frozenset(("document", "embed", "fencedframe", "frame", "iframe", "object"))
@@ -58,6 +60,7 @@ class Fence:
         self._waiting: list[tuple[Channel, Mapping[str, Any]]] | None = None  # requests, while none may go
         self.concerns = CONCERNS_INSIDE if self.active else CONCERNS
         self._named: dict[str, None] = {}  # the requests that the caller's own events have named, oldest first
+        self._sheets: dict[str, None] = {}  # the style sheets that the caller was told of
         self._cookies = CookieScreen(session.owner.urls)
         self._requests = RequestScreen(session.owner.urls)
 
@@ -154,6 +157,8 @@ class Fence:
         told: bytes | None = params
         if method in REQUEST_EVENTS:
             told = self._requests.screened(method, params, channel.target_id)
+            if method == "CSS.styleSheetAdded" and told is not None:
+                self._sheets[loads(told)["header"]["styleSheetId"]] = None
         return self._cookies.screened(method, told) if told is not None and method in COOKIE_EVENTS else told
 
     def _held(self, channel: Channel, params: bytes) -> bytes | None:
@@ -178,11 +183,20 @@ class Fence:
         if method in NAMES_HELD and request_id not in channel.paused:
             return cdp_error(method, -32602, "Invalid InterceptionId.")  # as Chromium says it
         if method not in READS_ANSWER:
-            return None
+            return self._source_refusal(channel, method, params) if self.active else None
         if request_id not in self._named:
             return cdp_error(method, -32000, "No resource with given identifier found")
         url = self._requests.url_outside(request_id) if self.active else ""
         return outside(self.judge(url)) if url and not self.inside(url) else None
+
+    def _source_refusal(self, channel: Channel, method: str, params: Mapping[str, Any]) -> CapError | None:
+        """What the page loads from elsewhere it cannot read itself; what was redirected there has an own URL."""
+        if method in READS_SHEET and str(params.get("styleSheetId")) not in self._sheets:
+            return cdp_error(method, -32000, "No style sheet with given id found")
+        if method in READS_RESOURCE and params.get("url") not in channel.facts.frames.values():
+            hint = "Network.getResponseBody reads the answers to requests inside `origins`."
+            return error("BROWSER_POLICY_DENIED", f"{method} reads only documents of the tab's frames", hint=hint)
+        return None
 
 
 CONCERNS = frozenset(("Fetch.requestPaused",))

@@ -70,19 +70,22 @@ class Popups:
         if not alone:
             session.fence.hold()
         connection.start("Runtime.runIfWaitingForDebugger", {}, first)
-        await asyncio.wait(waits, timeout=ENABLES_TIMEOUT_S)
-        url = await first_url(session)
-        if session.closed is None:
-            opener.add_event("Host.popupOpened", dumps({"sessionId": session.id, "url": url[:2048]}))
+        # Announced meanwhile: a dialog in its first script keeps the answers away.
+        await asyncio.gather(asyncio.wait(waits, timeout=ENABLES_TIMEOUT_S), announce(opener, session))
         session.page.app_watches = False
         if not alone:
             session.fence.let_go()
 
 
-async def first_url(session: Session) -> str:
-    """What a window goes to first: `Page.windowOpen` of its opener tells of windows that were blocked, too."""
-    facts = session.page.facts
+async def announce(opener: Session, popup: Session) -> None:
+    """Tell the opener's events of a window and what it goes to first.
+
+    `Page.windowOpen` of its opener would tell of windows that were blocked, too.
+    """
+    facts = popup.page.facts
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(BEGINS_S):
             await facts.begun.wait()
-    return facts.first_url or facts.committed_url
+    url = facts.first_url or facts.committed_url
+    if popup.closed is None:
+        opener.add_event("Host.popupOpened", dumps({"sessionId": popup.id, "url": url[:2048]}))

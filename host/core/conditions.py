@@ -244,8 +244,13 @@ def conditions_by_rule(params: Params, around: Surroundings) -> Ruling:
 
 
 def extra_headers(params: Params, around: Surroundings) -> Ruling:
-    """Network.setExtraHTTPHeaders: no header that belongs to the connection."""
+    """Network.setExtraHTTPHeaders: no header that belongs to the connection.
+
+    They would go to every site that the page asks, and past what those sites go by to tell their own pages.
+    """
     headers = params.get("headers", {})
+    if around.urls.origins and headers != {}:
+        raise Refused("the manifest names `origins`; set headers of own requests with Fetch.continueRequest")
     if not isinstance(headers, dict):
         raise Refused("`headers` is an object")
     _check_names(headers)

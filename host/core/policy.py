@@ -8,6 +8,7 @@ from enum import StrEnum
 from importlib.resources import files
 
 from host.core.conditions import CONDITIONS, Params, Ruling, Surroundings, judge_condition
+from host.core.killers import deadly
 
 
 class Verdict(StrEnum):
@@ -55,6 +56,8 @@ def judge_method(method: str, params: Params, rules: Mapping[str, MethodRule], a
     if rule is None:
         return Ruling(False, f"{method[:80]!r} is not a listed CDP method; methods are matched to the letter")
     if rule.verdict is Verdict.ALLOW:
+        if why := deadly(method, params):
+            return Ruling(False, f"{method}: {why}")
         return _FORWARD
     if rule.verdict is Verdict.DENY:
         return Ruling(False, f"{method} is refused ({rule.category}): {rule.reason}", hint=HINTS.get(rule.category))

@@ -495,6 +495,13 @@ def test_cookies_of_frames_that_are_not_lent_are_not_read() -> None:
     assert outcome("Network.getCookies", {"urls": ["https://pay.example/"]}, around) is None
 
 
+@pytest.mark.parametrize(("rules", "allowed"), [(RULES, True), (NARROW, False)], ids=["no-origins", "origins"])
+def test_headers_for_every_request_are_not_for_a_tab_with_origins(rules: UrlRules, allowed: bool) -> None:
+    params = {"headers": {"Accept-Language": "de"}}
+    assert judge_condition("Network.setExtraHTTPHeaders", params, Surroundings(rules, PAGE)).allowed is allowed
+    assert judge_condition("Network.setExtraHTTPHeaders", {"headers": {}}, Surroundings(rules, PAGE)).allowed
+
+
 HELD = {
     "own": Paused("https://shop.example/cart", is_document=True),
     "foreign": Paused("https://mail.example/", is_document=True),
