@@ -11,18 +11,20 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 )
+KINDS = {"js": "text/javascript"}
 ANY_ORIGIN = {"Access-Control-Allow-Origin": "*"}
 
 
 class CaseSite:
     """`main` is http://127.0.0.1:PORT and `other` http://localhost:PORT: two sites, for Chromium, of one folder.
 
-    `/NAME/FILE` is a file, `/NAME/` its page.html; in it `{{MAIN}}` and `{{OTHER}}` are filled in. `/_/…` are routes.
+    `/NAME/FILE` is a file, `/NAME/` its page.html; in it `{{MAIN}}` and `{{OTHER}}` are filled in; headers.json beside
+    it holds headers by file. `/_/…` are routes.
     """
 
     def __init__(self, pages: Path) -> None:
@@ -50,11 +52,22 @@ class CaseSite:
 
     def file(self, path: str) -> bytes | None:
         """A file with its marks filled in; None when there is none."""
-        found = (self.pages / (path.lstrip("/") + ("page.html" if path.endswith("/") else ""))).resolve()
+        found = self._place(path)
         if not found.is_relative_to(self.pages.resolve()) or not found.is_file():
             return None
         text = found.read_text(encoding="utf-8")
         return text.replace("{{MAIN}}", self.main).replace("{{OTHER}}", self.other).encode()
+
+    def headers(self, path: str) -> dict[str, str]:
+        """What headers.json says of a file; nothing when there is none."""
+        found = self._place(path)
+        beside = found.with_name("headers.json")
+        if not beside.is_relative_to(self.pages.resolve()) or not beside.is_file():
+            return {}
+        return dict(json.loads(beside.read_text(encoding="utf-8")).get(found.name, {}))
+
+    def _place(self, path: str) -> Path:
+        return (self.pages / (path.lstrip("/") + ("page.html" if path.endswith("/") else ""))).resolve()
 
 
 class _Server(ThreadingHTTPServer):
@@ -86,7 +99,8 @@ class Handler(BaseHTTPRequestHandler):
             route()
             return
         content = self.server.site.file(path)
-        self._answer(404 if content is None else 200, content or b"not here", "text/html; charset=utf-8")
+        kind = KINDS.get(path.rpartition(".")[2], "text/html; charset=utf-8")
+        self._answer(404 if content is None else 200, content or b"not here", kind, self.server.site.headers(path))
 
     do_POST = do_HEAD = do_OPTIONS = do_GET
 
@@ -108,7 +122,11 @@ class Handler(BaseHTTPRequestHandler):
         self._answer(int(self.asked["code"]), self.asked.get("body", "").encode())
 
     def _redirect(self) -> None:
-        self._answer(302, self.asked["body"].encode(), headers={"Location": self.asked["to"]})
+        """To `to`, after n=N hops in all."""
+        left, to = int(self.asked.get("n", "1")), self.asked["to"]
+        if left > 1:
+            to = f"/_/redirect?n={left - 1}&to={quote(to, safe='')}"
+        self._answer(302, self.asked.get("body", "moved").encode(), headers={"Location": to})
 
     def _echo(self) -> None:
         made = {"path": self.path, "method": self.command, "body": self.sent.decode()}
