@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from capsdk.errors import CapError, error
 from host.browser.command import cdp_error
 from host.cdp.envelope import loads
-from host.core.scope import COOKIE_EVENTS, REQUEST_EVENTS, CookieScreen, Paused, RequestScreen, judge_document
+from host.core.scope import COOKIE_EVENTS, REQUEST_EVENTS, CookieScreen, Paused, RequestScreen, judge_document, remember
 from host.core.urls import UrlDecision
 
 if TYPE_CHECKING:
@@ -38,10 +38,19 @@ NAMES_HELD = frozenset(
     )
 )
 READS_ANSWER = frozenset(("Network.getResponseBody", "Network.searchInResponseBody", "Network.streamResourceContent"))
+READS_SCRIPT = frozenset(
+    (
+        "Debugger.disassembleWasmModule",
+        "Debugger.getScriptSource",
+        "Debugger.getWasmBytecode",
+        "Debugger.searchInContent",
+    )
+)
+NAMES_SOURCE = frozenset(("Debugger.scriptParsed", "Runtime.exceptionThrown"))
 READS_SHEET = frozenset(("CSS.getStyleSheetText",))
 READS_RESOURCE = frozenset(("Page.getResourceContent", "Page.searchInResource"))
 REQUEST_ID = re.compile(rb'\{"requestId":"([^"\\]*)"')  # Chromium writes it first
-REQUESTS_NAMED = 20_000
+NAMES_KEPT = 20_000  # of requests, scripts and style sheets of one session
 DOCUMENT_DESTINATIONS = frozenset(("document", "embed", "fencedframe", "frame", "iframe", "object"))
 NAVIGATIONS = frozenset(("Page.navigate", "Page.navigateToHistoryEntry", "Page.reload"))
 
@@ -61,6 +70,7 @@ class Fence:
         self.concerns = CONCERNS_INSIDE if self.active else CONCERNS
         self._named: dict[str, None] = {}  # the requests that the caller's own events have named, oldest first
         self._sheets: dict[str, None] = {}  # the style sheets that the caller was told of
+        self._scripts: dict[tuple[str | None, str], None] = {}  # the own scripts of each target
         self._cookies = CookieScreen(session.owner.urls)
         self._requests = RequestScreen(session.owner.urls)
 
@@ -146,20 +156,29 @@ class Fence:
         """
         found = REQUEST_ID.match(params)
         request_id = found[1].decode() if found else str(loads(params).get("requestId"))
-        self._named[request_id] = None
-        if len(self._named) > REQUESTS_NAMED:
-            del self._named[next(iter(self._named))]
+        remember(self._named, request_id, None, NAMES_KEPT)
 
     def passes(self, channel: Channel, method: str, params: bytes) -> bytes | None:
         """An event as the caller may have it; None when it may not. Called for what `concerns` names."""
         if method == "Fetch.requestPaused":
             return self._held(channel, params)
+        if method in NAMES_SOURCE:
+            return self._source_told(channel, method, params)
         told: bytes | None = params
         if method in REQUEST_EVENTS:
             told = self._requests.screened(method, params, channel.target_id)
             if method == "CSS.styleSheetAdded" and told is not None:
-                self._sheets[loads(told)["header"]["styleSheetId"]] = None
+                remember(self._sheets, loads(told)["header"]["styleSheetId"], None, NAMES_KEPT)
         return self._cookies.screened(method, told) if told is not None and method in COOKIE_EVENTS else told
+
+    def _source_told(self, channel: Channel, method: str, params: bytes) -> bytes | None:
+        """A text that was asked for as a script is quoted in the error when it is none."""
+        event = loads(params)
+        if method == "Debugger.scriptParsed":
+            if self._requests.is_own(event["url"]):
+                remember(self._scripts, (channel.handle, event["scriptId"]), None, NAMES_KEPT)
+            return params
+        return params if self._requests.is_own(str(event["exceptionDetails"].get("url", ""))) else None
 
     def _held(self, channel: Channel, params: bytes) -> bytes | None:
         event = loads(params)
@@ -172,9 +191,7 @@ class Fence:
             self._session.connection.start("Fetch.continueRequest", again, channel.app)
             return None
         channel.paused.pop(request_id, None)
-        channel.paused[request_id] = held
-        if len(channel.paused) > HELD_KEPT:
-            del channel.paused[next(iter(channel.paused))]
+        remember(channel.paused, request_id, held, HELD_KEPT)
         return params
 
     def refusal(self, channel: Channel, method: str, params: Mapping[str, Any]) -> CapError | None:
@@ -191,6 +208,8 @@ class Fence:
 
     def _source_refusal(self, channel: Channel, method: str, params: Mapping[str, Any]) -> CapError | None:
         """What the page loads from elsewhere it cannot read itself; what was redirected there has an own URL."""
+        if method in READS_SCRIPT and (channel.handle, str(params.get("scriptId"))) not in self._scripts:
+            return cdp_error(method, -32000, "No script for id")
         if method in READS_SHEET and str(params.get("styleSheetId")) not in self._sheets:
             return cdp_error(method, -32000, "No style sheet with given id found")
         if method in READS_RESOURCE and params.get("url") not in channel.facts.frames.values():
@@ -200,7 +219,7 @@ class Fence:
 
 
 CONCERNS = frozenset(("Fetch.requestPaused",))
-CONCERNS_INSIDE = frozenset((*CONCERNS, *COOKIE_EVENTS, *REQUEST_EVENTS))
+CONCERNS_INSIDE = frozenset((*CONCERNS, *COOKIE_EVENTS, *NAMES_SOURCE, *REQUEST_EVENTS))
 
 
 def is_document(event: Mapping[str, Any]) -> bool:

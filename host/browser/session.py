@@ -106,7 +106,8 @@ class Session:
             self._learn_places(urls)
             channels = (self.page, *self.frames)
             frames = tuple(url for one in channels for url in one.facts.frames.values())
-            known = Surroundings(urls, self.page.facts.committed_url, frames, channel.paused)
+            page_url, in_frame = self.page.facts.committed_url, channel is not self.page
+            known = Surroundings(urls, page_url, frames, channel.paused, in_frame)
             channel.around = known
         return known
 

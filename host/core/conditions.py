@@ -43,13 +43,15 @@ class Ruling(msgspec.Struct, frozen=True, gc=False):
 class Surroundings(msgspec.Struct, frozen=True):
     """What a rule may look at besides the parameters.
 
-    The URL rules, the page's URL, those of all its frames, and the requests that Fetch holds in the target, by id.
+    The URL rules, the page's URL, those of all its frames, the requests that Fetch holds in the target, by id, and
+    whether the target is a frame of the page.
     """
 
     urls: UrlRules
     page_url: str = "about:blank"
     frame_urls: tuple[str, ...] = ()
     paused: Mapping[str, Paused] = {}
+    in_frame: bool = False
 
 
 Condition = Callable[[Params, Surroundings], Ruling]

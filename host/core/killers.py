@@ -12,7 +12,7 @@ from typing import Any
 Params = Mapping[str, Any]
 
 
-def negative_replacement(params: Params) -> str:
+def negative_replacement(params: Params, in_frame: bool) -> str:
     """Input.imeSetComposition: a range that starts or ends below zero fails a check of the browser process."""
     for name in ("replacementStart", "replacementEnd"):
         value = params.get(name, 0)
@@ -21,20 +21,22 @@ def negative_replacement(params: Params) -> str:
     return ""
 
 
-def no_display_features(params: Params) -> str:
-    """Emulation.setDisplayFeaturesOverride: the browser process takes the first of an empty list."""
+def display_features(params: Params, in_frame: bool) -> str:
+    """Emulation.setDisplayFeaturesOverride: the browser process takes the first of an empty list, and knows no frames."""
+    if in_frame:
+        return "in a frame it ends this Chromium with all tabs in it; send it to the page itself"
     if params.get("features") == []:
         return "an empty `features` ends this Chromium with all tabs in it; use Emulation.clearDisplayFeaturesOverride"
     return ""
 
 
-KILLERS: Mapping[str, Callable[[Params], str]] = {
-    "Emulation.setDisplayFeaturesOverride": no_display_features,
+KILLERS: Mapping[str, Callable[[Params, bool], str]] = {
+    "Emulation.setDisplayFeaturesOverride": display_features,
     "Input.imeSetComposition": negative_replacement,
 }
 
 
-def deadly(method: str, params: Params) -> str:
+def deadly(method: str, params: Params, *, in_frame: bool) -> str:
     """Why a command with these parameters is refused whatever the table says; "" when it is not."""
     judge = KILLERS.get(method)
-    return judge(params) if judge is not None else ""
+    return judge(params, in_frame) if judge is not None else ""

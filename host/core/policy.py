@@ -56,7 +56,7 @@ def judge_method(method: str, params: Params, rules: Mapping[str, MethodRule], a
     if rule is None:
         return Ruling(False, f"{method[:80]!r} is not a listed CDP method; methods are matched to the letter")
     if rule.verdict is Verdict.ALLOW:
-        if why := deadly(method, params):
+        if why := deadly(method, params, in_frame=around.in_frame):
             return Ruling(False, f"{method}: {why}")
         return _FORWARD
     if rule.verdict is Verdict.DENY:

@@ -154,6 +154,7 @@ class RequestScreen:
         self._remembered = remembered
         self._outside: dict[str, str] = {}  # by request, the URL that it goes to now; "" when that is inside
         self._of_frames: dict[str, None] = {}
+        self._led_outside: dict[str, None] = {}  # URLs inside that were sent on to elsewhere
 
     def url_outside(self, request_id: str) -> str | None:
         """Where a request goes, when that is outside; "" inside, None for one that is not known (any more)."""
@@ -181,15 +182,22 @@ class RequestScreen:
         was_outside = bool(self._outside.pop(request_id, ""))
         self._of_frames.pop(request_id, None)
         if self._inside(url):
-            _remember(self._outside, request_id, "", self._remembered)
+            remember(self._outside, request_id, "", self._remembered)
             if was_outside and event.pop("redirectResponse", None) is not None:
                 return dumps(event)
             return params
-        _remember(self._outside, request_id, url, self._remembered)
+        remember(self._outside, request_id, url, self._remembered)
         if foreign_frame and event.get("type") == "Document":
-            _remember(self._of_frames, request_id, None, self._remembered)
+            remember(self._of_frames, request_id, None, self._remembered)
             return None
+        left = str((event.get("redirectResponse") or {}).get("url", ""))
+        if left:
+            remember(self._led_outside, left, None, self._remembered)
         return None if was_outside else params
+
+    def is_own(self, url: str) -> bool:
+        """Is what came for this URL the app's own? Scripts keep the URL that they were asked for by."""
+        return self._inside(url) and url not in self._led_outside
 
     def _inside(self, url: str) -> bool:
         return judge_document(url, self.rules).allowed
@@ -198,7 +206,11 @@ class RequestScreen:
 V = TypeVar("V")
 
 
-def _remember(known: dict[str, V], key: str, value: V, most: int) -> None:
+K = TypeVar("K")
+
+
+def remember(known: dict[K, V], key: K, value: V, most: int) -> None:
+    """Keep one more; the one known longest is forgotten first."""
     known[key] = value
     if len(known) > most:
         del known[next(iter(known))]

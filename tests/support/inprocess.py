@@ -35,6 +35,8 @@ class Talker:
         answer: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
 
         def reply(result: bytes | None, problem: CapError | None) -> None:
+            if answer.done():
+                return  # who waited for it was cancelled
             if problem is None:
                 answer.set_result(json.loads(result or b"{}"))
             else:
