@@ -15,6 +15,7 @@ from bench.children import ChildFailed, end_when_asked, output_of
 from bench.cpu import machine
 from bench.environments import Unavailable, environments
 from bench.figures import order_of
+from bench.loading.section import section_of, with_section
 from bench.page import page_served
 from bench.path import EXIT_FAILED, EXIT_INTERRUPTED, load, positive
 from bench.report import LABELS, Run, as_data, as_page, as_text, split_of, target_table
@@ -155,7 +156,8 @@ def full(options: argparse.Namespace) -> int:
         )
         run = with_profiles(run)
     if options.write:
-        PAGE_FILE.write_text(as_page(run), encoding="utf-8")
+        kept = section_of(PAGE_FILE.read_text(encoding="utf-8")) if PAGE_FILE.is_file() else ""
+        PAGE_FILE.write_text(with_section(as_page(run), kept), encoding="utf-8")
         say("written: references/performance.md")
     print(json.dumps(as_data(run)) if options.json else target_table(run.verdicts) if options.write else as_text(run))
     missed = any(one.word == "missed" for one in run.verdicts)

@@ -56,6 +56,17 @@ def parents() -> dict[int, int]:
     return found
 
 
+def descendants_of(pid: int) -> list[int]:
+    """The processes that this one started, and those that they did, and that are still there."""
+    known = parents()
+    found: list[int] = []
+    latest = {pid}
+    while latest:
+        latest = {child for child, parent in known.items() if parent in latest}
+        found += latest
+    return sorted(found)
+
+
 def children_of(pid: int) -> list[int]:
     """The processes that this one started and that are still there."""
     return sorted(child for child, parent in parents().items() if parent == pid)

@@ -22,7 +22,7 @@ def negative_replacement(params: Params, in_frame: bool) -> str:
 
 
 def display_features(params: Params, in_frame: bool) -> str:
-    """Emulation.setDisplayFeaturesOverride: the browser process takes the first of an empty list, and knows no frames."""
+    """Emulation.setDisplayFeaturesOverride: the browser takes the first of an empty list; a frame has no display."""
     if in_frame:
         return "in a frame it ends this Chromium with all tabs in it; send it to the page itself"
     if params.get("features") == []:
