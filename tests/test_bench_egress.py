@@ -329,7 +329,7 @@ def test_without_a_browser_it_says_so_and_ends_with_1(
 
 
 @pytest.mark.chromium
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_tiny_run_measures_both_ways_and_only_one_uses_the_proxy(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -360,7 +360,7 @@ def test_a_tiny_run_measures_both_ways_and_only_one_uses_the_proxy(
 
 
 @pytest.mark.chromium
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("part", ["first_kept", CROWD])
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "terminate"])
 def test_an_interrupted_run_leaves_nothing_running(part: str, how: signal.Signals) -> None:

@@ -46,6 +46,8 @@ READS_SCRIPT = frozenset(
         "Debugger.searchInContent",
     )
 )
+# All but the last of a heap snapshot are too large to be told; that one holds texts of scripts from elsewhere.
+HEAP_CHUNK = "HeapProfiler.addHeapSnapshotChunk"
 NAMES_SOURCE = frozenset(("Debugger.scriptParsed", "Runtime.exceptionThrown"))
 READS_SHEET = frozenset(("CSS.getStyleSheetText",))
 READS_RESOURCE = frozenset(("Page.getResourceContent", "Page.searchInResource"))
@@ -80,7 +82,7 @@ class Fence:
         return FENCE_ENABLES if self.active else ()
 
     def judge(self, url: str, security_origin: str = "") -> UrlDecision:
-        """May the session show this document? Everything passes when the fence is not active."""
+        """May the session show this document? The caller asks for it to be judged: see `inside`."""
         return judge_document(url, self._session.urls, security_origin)
 
     def inside(self, url: str, security_origin: str = "") -> bool:
@@ -162,6 +164,8 @@ class Fence:
         """An event as the caller may have it; None when it may not. Called for what `concerns` names."""
         if method == "Fetch.requestPaused":
             return self._held(channel, params)
+        if method == HEAP_CHUNK:
+            return None
         if method in NAMES_SOURCE:
             return self._source_told(channel, method, params)
         told: bytes | None = params
@@ -219,7 +223,7 @@ class Fence:
 
 
 CONCERNS = frozenset(("Fetch.requestPaused",))
-CONCERNS_INSIDE = frozenset((*CONCERNS, *COOKIE_EVENTS, *NAMES_SOURCE, *REQUEST_EVENTS))
+CONCERNS_INSIDE = frozenset((*CONCERNS, HEAP_CHUNK, *COOKIE_EVENTS, *NAMES_SOURCE, *REQUEST_EVENTS))
 
 
 def is_document(event: Mapping[str, Any]) -> bool:

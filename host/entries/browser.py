@@ -232,6 +232,7 @@ CDP = Entry(
         "SESSION_CLOSED",
         "SESSION_NOT_OWNED",
         "BROWSER_POLICY_DENIED",
+        "ORIGIN_NOT_ALLOWED",
         "CDP_ERROR",
         "DIALOG_OPEN",
         "RESULT_TOO_LARGE",
