@@ -118,6 +118,28 @@ def test_two_dialogs_in_a_row_are_answered_one_after_the_other(host: Stdio, reco
     outcome(host, records, "both seen")
 
 
+def test_a_storm_of_alerts_is_answered_one_by_one_and_ends_with_the_session(
+    host: Stdio, site: Site, blank: str
+) -> None:
+    session = host.open(f"{site.url}/dialog-on-click.html")
+    storm = {"expression": "for (let i = 0; i < 10_000; i++) alert(i)"}
+    assert facts(host.call("browser.cdp", sessionId=session, method="Runtime.evaluate", params=storm))["message"] == "0"
+    for number in range(1, 20):
+        answer(host, session, accept=True)
+        wait_until(lambda: standing(host, session) == str(number), 3.0, f"alert {number}")  # noqa: B023
+    assert host.js(blank, "1 + 1") == 2
+    start = time.monotonic()
+    host.close(session)
+    assert seconds(start) < 3.0
+    assert host.js(blank, "1 + 1") == 2
+
+
+def standing(host: Stdio, session: str) -> str:
+    """The message of the dialog that stands now, "" while none does."""
+    reply = host.call("browser.cdp", sessionId=session, method="DOM.enable")
+    return "" if reply["ok"] else str(facts(reply)["message"])
+
+
 def test_a_dialog_that_the_page_opens_later_is_met_by_the_call_that_waits(host: Stdio, records: str) -> None:
     result(host.reply(host.click(records, "later")))
     waiting = host.post_js(records, "new Promise(() => 0)")
