@@ -9,6 +9,7 @@ from dataclasses import fields
 from pathlib import Path
 
 from capsdk.errors import CODES, CapError
+from host.core.killers import KILLERS
 from host.core.limits import Limits
 from host.core.policy import CONDITIONS, Verdict, load_rules
 from host.entries.catalogue import ENTRIES
@@ -66,6 +67,16 @@ def policy_page() -> str:
         built = "" if rule.verdict is not Verdict.CONDITIONAL or rule.method in CONDITIONS else " (refused for now)"
         text = "" if rule.rule == "-" else _cell(rule.rule)
         lines.append(f"| `{rule.method}` | {rule.verdict.value}{built} | {text} | {_cell(rule.reason)} |")
+    lines += [
+        "",
+        "Whatever the table says, some parameters are refused, because this Chromium would end with all tabs in it "
+        "(`host/core/killers.py`):",
+        "",
+        *(f"- {judge.__doc__}" for _, judge in sorted(KILLERS.items())),
+        "",
+        "Requests that a command names by id (`Fetch.*`, `Network.getResponseBody` and its like) are those that the "
+        "session's own events have named; an app with `origins` has further limits: [where a tab may go](egress.md).",
+    ]
     return "\n".join([*lines, ""])
 
 
