@@ -124,18 +124,17 @@ class Channel:
             return
         if self.app_watches and method != "Fetch.requestPaused":
             self._guard_event(method, params)
-        told: bytes | None = bytes(params)
-        if method in session.fence.concerns:
-            told = session.fence.passes(self, method, bytes(params))
+        raw = bytes(params)
+        told = session.fence.passes(self, method, raw) if method in session.fence.concerns else raw
         if method == "Network.requestWillBeSent":
-            session.fence.note_request(bytes(params))
+            session.fence.note_request(raw)
             if self.facts.status is None and self.handle is None:
-                self._note_requested(bytes(params))
+                self._note_requested(raw)
         elif method == "Network.responseReceived":
             if self.facts.status is None and self.handle is None:
-                self._note_status(bytes(params))
+                self._note_status(raw)
         elif method == "Network.loadingFailed":
-            self._note_failed(bytes(params))
+            self._note_failed(raw)
         elif method == "Inspector.targetCrashed":
             self._note_crash({})
         if told is not None:
@@ -255,7 +254,7 @@ class Channel:
             self.session.frames.forget(params.get("frameId", ""))
 
     def _window_opened(self, params: dict[str, Any]) -> None:
-        self.session.opened_urls.append(str(params.get("url", "")))
+        self.session.window_url = str(params.get("url", ""))
 
     def _context_made(self, params: dict[str, Any]) -> None:
         self.session.fence.context_made(self, params["context"])

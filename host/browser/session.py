@@ -69,7 +69,7 @@ class Session:
         self.capturing = False
         self.raw_touched = False  # a raw command went into it: later gates read that
         self.opener_id: str | None = None  # the session whose page opened this one
-        self.opened_urls: deque[str] = deque(maxlen=20)  # what windows of the page were opened with, until they come
+        self.window_url = ""  # what the newest window of the page, come or blocked, was opened with
         self.last_used = time.monotonic()
         self.urls = owner.urls  # with the places of every connection that its caller has used it through
         self.fence = Fence(self)

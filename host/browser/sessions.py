@@ -339,7 +339,7 @@ class Sessions:
     def _popup_is_blank(self, info: dict[str, Any]) -> bool:
         """Did its opener ask for a window without a page? Else its first request will come."""
         opener = self._opener_of(info)
-        asked = opener.opened_urls[-1] if opener is not None and opener.opened_urls else ""
+        asked = opener.window_url if opener is not None else ""
         return asked.startswith(("about:", "blob:", "data:", "javascript:"))
 
     def _opener_of(self, info: dict[str, Any]) -> Session | None:

@@ -80,9 +80,7 @@ class CookieScreen:
         schemes = ("https", "http") if host else ()
         inside = any(judge_url(f"{scheme}://{host}/", self.rules).allowed for scheme in schemes)
         self._inside.pop(request_id, None)
-        self._inside[request_id] = inside
-        if len(self._inside) > self._remembered:
-            del self._inside[next(iter(self._inside))]
+        remember(self._inside, request_id, inside, self._remembered)
         return inside
 
 

@@ -14,9 +14,6 @@ Items = list[tuple[bytes, bytes]]
 Fields = list[tuple[bytes, tuple[bytes, bytes]]]  # each with its name in lower case first, then as it was spelled
 Event = h11.Request | h11.Response | h11.InformationalResponse
 ABSOLUTE = re.compile(rb"http://([^/?#]*)(/[^#]*|\?[^#]*)?", re.IGNORECASE)
-ODD = re.compile(
-    rb"\r(?!\n)|(?<!\r)\n|\0|\n[ \t]|^\r\n"
-)  # bare CR or LF, NUL, folded lines (RFC 9112, 5.2), no first line
 HOP = frozenset(  # RFC 9110, 7.6.1; and Host, which is made from the address
     (b"connection", b"host", b"keep-alive", b"te", b"trailer", b"transfer-encoding", b"upgrade")
 )
