@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from host.app import browser_uid, load_settings
-from host.browser.process import FLAGS, KEEPER, environment, find_binary
+from host.browser.process import FLAGS, KEEPER, begin, environment, find_binary
 from host.browser.profile import temporary_profile
 
 START_S = 15.0
@@ -59,12 +59,12 @@ def chromium(*, port: bool, flags: Sequence[str] = ()) -> Iterator[Peer]:
         "remove": True,
     }
     try:
-        profile.prepare()
         theirs_in, write_fd = os.pipe()
         read_fd, theirs_out = os.pipe()
         death_read, death_fd = os.pipe()
         keeper = _start(config, (theirs_in, theirs_out, death_read))
         try:
+            begin(profile, death_fd)
             yield Peer(read_fd, write_fd, _address(profile.path) if port else "", keeper.pid)
         finally:
             os.close(death_fd)  # the keeper ends Chromium's whole group and removes the profile

@@ -1,7 +1,8 @@
 """Parent of one Chromium: it dies with the host, and nothing of it stays. A process of its own, stdlib only.
 
 Run as `python -I -S -B keeper.py CONFIG`; descriptors 3 and 4 are Chromium's ends of the CDP pipe, 5 is the death
-pipe: when its other end is closed, the host is gone or done, and so is all that was started here.
+pipe: a byte in it says that the profile is ready; when its other end is closed, the host is gone or done, and so is
+all that was started here.
 """
 
 import contextlib
@@ -92,6 +93,15 @@ def reap() -> None:
         pass
 
 
+def clear_up(config: dict[str, Any], *, died: bool) -> None:
+    """Take away what was made for this Chromium alone; of a host that died its temporary profile, too."""
+    for path in config.get("files", ()):
+        with contextlib.suppress(OSError):
+            os.unlink(path)
+    if died and config["remove"]:
+        shutil.rmtree(config["profile"], ignore_errors=True)
+
+
 def main() -> int:
     """Start, wait for either end, clear up; the exit status is Chromium's (128 + signal), or 0 when the host ended."""
     config = json.loads(sys.argv[1])
@@ -99,6 +109,10 @@ def main() -> int:
         signal.signal(number, signal.SIG_IGN)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER: orphans of Chromium come here
+    first = os.read(DEATH_FD, 1)
+    if first != b"+":  # the host makes the profile ready after this process is there to remove it
+        clear_up(config, died=not first)
+        return 0
     pid = start(config)
     for fd in (3, 4):
         os.close(fd)
@@ -115,11 +129,7 @@ def main() -> int:
     if child not in ready and gentle_s:
         ask_to_end(pid, child, gentle_s if told else min(gentle_s, DIED_S))
     end_group(pid, 2.0)
-    for path in config.get("files", ()):
-        with contextlib.suppress(OSError):
-            os.unlink(path)
-    if DEATH_FD in ready and config["remove"] and not told:
-        shutil.rmtree(config["profile"], ignore_errors=True)
+    clear_up(config, died=DEATH_FD in ready and not told)
     return status if status >= 0 else 128 - status
 
 

@@ -123,7 +123,7 @@ class Chromium:
         self.version: dict[str, Any] = {}
         self._keeper = keeper
         self._pipe = pipe
-        self._death_fd = death_fd
+        self.death_fd = death_fd
         self._errors = errors
 
     @property
@@ -149,11 +149,11 @@ class Chromium:
                 await self.connection.call("Browser.close", timeout_s=grace_s)
             await self._ended(grace_s)
         self._pipe.close()
-        if self._death_fd >= 0:
+        if self.death_fd >= 0:
             with contextlib.suppress(OSError):
-                os.write(self._death_fd, b"-")  # else the keeper takes a temporary profile away, which is still needed
-            os.close(self._death_fd)
-            self._death_fd = -1
+                os.write(self.death_fd, b"-")  # else the keeper takes a temporary profile away, which is still needed
+            os.close(self.death_fd)
+            self.death_fd = -1
         await self._ended(3.0)
         self._errors.close()
 
@@ -184,27 +184,29 @@ def launch_failure(status: int | None, stderr: str, *, waited_s: float = 0.0) ->
     )
 
 
-def prepared(config: ChromiumConfig, profile: Profile) -> str:
-    """The binary, its profile made ready for a start. Raises as `launch`."""
-    binary = find_binary(config.binary)
+def begin(profile: Profile, death_fd: int) -> None:
+    """Make the profile ready and have the keeper start Chromium on it. Raises BROWSER_LAUNCH_FAILED.
+
+    In this order: the keeper is there first, so that a host that dies in between leaves no temporary profile.
+    """
     try:
         profile.prepare()
+        os.write(death_fd, b"+")
     except OSError as problem:
         raise UnavailableError(
             "BROWSER_LAUNCH_FAILED",
             f"the profile {profile.path} cannot be written: {problem.strerror}; free or mend it, or use --ephemeral",
         ) from None
-    return binary
 
 
 async def launch(config: ChromiumConfig, profile: Profile, proxy_port: int) -> Chromium:
-    """Start Chromium on a prepared profile, behind the proxy on this port, and wait until it answers.
+    """Start Chromium on a profile, behind the proxy on this port, and wait until it answers.
 
     Raises UnavailableError BROWSER_UNAVAILABLE, BROWSER_LAUNCH_FAILED or PROFILE_LOCKED; nothing is left running then.
     """
-    binary = prepared(config, profile)
-    chromium = await _spawn(binary, config, profile, proxy_port)
+    chromium = await _spawn(find_binary(config.binary), config, profile, proxy_port)
     try:
+        begin(profile, chromium.death_fd)
         await chromium.ready(config.launch_timeout_s)
     except BaseException:
         await asyncio.shield(chromium.close(grace_s=0.0))
@@ -237,7 +239,13 @@ async def _spawn(binary: str, config: ChromiumConfig, profile: Profile, proxy_po
         for fd in (theirs_in, theirs_out, death_read, error_write):
             os.close(fd)
     errors = Tail(error_read)
-    pipe = await PipeTransport.open(ours_in, ours_out, limit_bytes=config.result_bytes)
+    try:
+        pipe = await PipeTransport.open(ours_in, ours_out, limit_bytes=config.result_bytes)
+    except BaseException:  # the host is closed meanwhile; the keeper ends with its death pipe
+        for fd in (ours_in, death_write):
+            os.close(fd)
+        errors.close()
+        raise
     return Chromium(keeper, pipe, death_write, errors)
 
 

@@ -8,6 +8,7 @@ import errno
 import fcntl
 import json
 import os
+import secrets
 import shutil
 import socket
 import stat
@@ -100,7 +101,10 @@ class Profile:
         """Set the preferences and take away locks of a dead Chromium, before each start.
 
         The folder was a browser's, which may have been taken over: no link in it is followed, as the host may be root.
+        A temporary one is made here, when whoever removes it after a host that died is there already. Raises OSError.
         """
+        if self.temporary:
+            self.path.mkdir(mode=0o700, exist_ok=True)
         with _folder(self.path, None) as root:
             for name in SINGLETONS:
                 with contextlib.suppress(FileNotFoundError):
@@ -161,11 +165,8 @@ class Profile:
 
 
 def temporary_profile(uid: int | None) -> Profile:
-    """A fresh profile in a folder of its own; whoever holds it removes it."""
-    path = Path(tempfile.mkdtemp(prefix="capsdk-profile-"))
-    if uid is not None:
-        os.chown(path, uid, uid)
-    return Profile(path, uid, None)
+    """A fresh profile in a folder of its own, not made yet; whoever holds it removes it."""
+    return Profile(Path(tempfile.gettempdir(), f"capsdk-profile-{secrets.token_hex(16)}"), uid, None)
 
 
 async def owner_profile(path: Path, uid: int | None) -> Profile:

@@ -17,10 +17,11 @@ from host.browser.process import (
     FLAGS,
     ChromiumConfig,
     Tail,
+    begin,
     common_flags,
     environment,
+    find_binary,
     launch_failure,
-    prepared,
     start_keeper,
 )
 from host.browser.profile import Profile
@@ -146,7 +147,7 @@ async def open_window(
 def _start(
     config: ChromiumConfig, profile: Profile, url: str, display: Display, authority: str, proxy_port: int
 ) -> Window:
-    binary = prepared(config, profile)
+    binary = find_binary(config.binary)
     nothing = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
     death_read, death_write = os.pipe()
     error_read, error_write = os.pipe()
@@ -171,6 +172,12 @@ def _start(
     finally:
         for fd in (nothing, death_read, error_write):
             os.close(fd)
+    try:
+        begin(profile, death_write)
+    except CapError:
+        os.close(death_write)
+        os.close(error_read)
+        raise
     return Window(keeper, death_write, Tail(error_read), config.uid)
 
 

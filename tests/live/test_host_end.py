@@ -72,6 +72,8 @@ def unsaved_text(host: Stdio, site: Site) -> None:
 
 MOMENTS = (
     pytest.param(just_started, id="before-chromium"),
+    pytest.param(starting_chromium(0.0), id="the-profile-is-made"),
+    pytest.param(starting_chromium(0.01), id="the-keeper-starts"),
     pytest.param(starting_chromium(0.02), id="chromium-is-forked"),
     pytest.param(starting_chromium(0.15), id="chromium-starts"),
     pytest.param(starting_chromium(0.4), id="the-first-tab-is-made"),
@@ -119,7 +121,7 @@ SIGNALS = (
     pytest.param(signal.SIGINT, 130, id="SIGINT"),
     pytest.param(signal.SIGTERM, 130, id="SIGTERM"),
 )
-SOME_MOMENTS = [MOMENTS[index] for index in (0, 2, 5, 7)]
+SOME_MOMENTS = [MOMENTS[index] for index in (0, 4, 7, 9)]
 
 
 @pytest.mark.parametrize("moment", SOME_MOMENTS)
