@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-STRING = re.compile(rb'"(?:[^"\\]|\\.)*"')
+STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"')
 BRACKET = re.compile(rb"[\[\]{}]")
 
 
@@ -75,6 +75,21 @@ def depth_of(raw: bytes) -> int:
     return deepest
 
 
+def over_parts(raw: bytes, limit: int) -> int:
+    """How many values, about, a text holds when that is over `limit`, else 0; strings are not looked into.
+
+    Each value costs an object, so that it is the parts and not the bytes that make a line dear.
+    """
+    if _parts(raw) <= limit:
+        return 0
+    found = _parts(STRING.sub(b"", raw))
+    return found if found > limit else 0
+
+
+def _parts(raw: bytes) -> int:
+    return raw.count(b",") + raw.count(b"{") + raw.count(b"[")
+
+
 def deeper_than(raw: bytes, limit: int) -> bool:
     """Does well-formed JSON nest deeper than `limit`? Counting brackets settles it for almost every call."""
     if raw.count(b"[") + raw.count(b"{") <= limit:
@@ -109,6 +124,9 @@ ID_FIRST = re.compile(r'\s*\{\s*"id"\s*:\s*(\d{1,16}|"[^"\\]{0,64}")\s*[,}]')
 
 
 def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) == len(pairs):
+        return made
     times = Counter(name for name, _ in pairs)
     return {name: value for name, value in pairs if times[name] == 1}
 
@@ -122,8 +140,13 @@ def salvage_id(text: str) -> Any:
     try:
         value = json.loads(text, object_pairs_hook=_without_twins, parse_int=_short_int)
     except RecursionError:
-        match = ID_FIRST.match(text)
-        return json.loads(match[1]) if match else None
+        return first_id(text)
     except ValueError:
         return None
     return value.get("id") if isinstance(value, dict) else None
+
+
+def first_id(text: str) -> Any:
+    """The `id` when it is what a line begins with; None for any other."""
+    match = ID_FIRST.match(text)
+    return json.loads(match[1]) if match else None

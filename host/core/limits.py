@@ -40,6 +40,12 @@ class Limits:
     run_cpu_s: int = 10
     run_memory_mb: int = 512
     run_output_bytes: int = 1 * MIB
+    run_calls_in_flight: int = 200
+    run_calls_per_s: float = 0.0  # none
+    run_log_lines: int = 10_000
+    run_bytes_in_flight: int = 2 * MIB
+    run_unread_bytes: int = 4 * MIB
+    workers_kept: int = 2  # by a host that lasts, about 25 MB each
     log_message_bytes: int = 8 * KIB
     asset_bytes: int = 1 * MIB
 

@@ -105,11 +105,13 @@ class Schedule(Part):
 class Limits(Part):
     """What it may use; None leaves the host's own limit, and nothing here can pass that."""
 
-    wall_s: Annotated[float | None, Field(gt=0)] = None
-    cpu_s: Annotated[float | None, Field(gt=0)] = None
+    wall_s: Annotated[float | None, Field(gt=0, allow_inf_nan=False)] = None
+    cpu_s: Annotated[float | None, Field(gt=0, allow_inf_nan=False)] = None
     memory_mb: Annotated[int | None, Field(gt=0)] = None
-    calls_per_s: Annotated[float | None, Field(gt=0)] = None
+    calls_per_s: Annotated[float | None, Field(gt=0, allow_inf_nan=False)] = None
     output_kb: Annotated[int | None, Field(gt=0)] = None
+    calls_in_flight: Annotated[int | None, Field(gt=0)] = None
+    log_lines: Annotated[int | None, Field(gt=0)] = None
 
 
 class Manifest(Part):

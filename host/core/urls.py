@@ -118,10 +118,7 @@ def normal_host(host: str) -> str | None:
     WHATWG URL, section 3.5: percent-decoding, compatibility mapping, and numbers as IPv4 in any base.
     """
     if host.startswith("[") and host.endswith("]") and "%" not in host:  # URLs know no zone ids
-        try:
-            return f"[{ipaddress.IPv6Address(host[1:-1])}]"
-        except ValueError:
-            return None
+        return _ipv6(host[1:-1])
     name = unicodedata.normalize("NFKC", unquote(host)).lower().replace("。", ".").removesuffix(".")
     name = name.replace("\u00ad", "").replace("\u200b", "")  # ignored by IDNA mapping
     if NOT_IN_A_HOST.search(name) or len(name) > 253 or "" in name.split("."):
@@ -134,6 +131,18 @@ def normal_host(host: str) -> str | None:
         return name
     address = _ipv4(name)
     return None if address is None else str(address)
+
+
+def _ipv6(text: str) -> str | None:
+    try:
+        address = ipaddress.IPv6Address(text)
+    except ValueError:
+        return None
+    mapped = address.ipv4_mapped
+    if mapped is None:
+        return f"[{address}]"
+    # Python 3.13 and later would end it in dotted decimal; browsers never do (WHATWG URL, section 3.5).
+    return f"[::ffff:{int(mapped) >> 16:x}:{int(mapped) & 0xFFFF:x}]"
 
 
 def _ipv4(name: str) -> ipaddress.IPv4Address | None:

@@ -9,10 +9,14 @@ from typing import Any
 import msgspec
 
 from capsdk.errors import CapError, InvalidArgumentError
-from host.core.jsonscan import BadJson, salvage_id, scan, scan_plain
+from host.core.jsonscan import BadJson, first_id, over_parts, salvage_id, scan, scan_plain
+from host.core.limits import KIB
 
 MAX_ID = 2**53 - 1
 MAX_ID_CHARS = 64
+DEAR_BYTES = 64 * KIB
+MAX_PARTS = 40_000
+"""Values in one line; a million bytes of `{}` would keep everybody waiting for a second."""
 REQUEST_KEYS = frozenset(("id", "method", "args"))
 
 CallId = int | str
@@ -59,6 +63,8 @@ _RAW = msgspec.json.Decoder(_Raw)
 
 def read_line(line: bytes) -> Request | Cancel | Unreadable | Notice:
     """What one line of the wire says, its newline taken off. Never raises."""
+    if len(line) > DEAR_BYTES and (parts := over_parts(line, MAX_PARTS)):
+        return _too_many_parts(line, parts)
     value = scan_plain(line)
     if value is not None:
         return _message(value, line)
@@ -128,6 +134,17 @@ def is_id(value: Any) -> bool:
 
 def _unreadable(number: CallId | None, why: str, code: str = "BAD_ARGUMENTS") -> Unreadable:
     return Unreadable(number, InvalidArgumentError(code, f"{why}; send one JSON object a line"))
+
+
+def _too_many_parts(line: bytes, parts: int) -> Unreadable:
+    number = first_id(line[:256].decode("utf-8", "replace"))
+    problem = InvalidArgumentError(
+        "PARAMS_TOO_LARGE",
+        f"the line holds some {parts} values and may hold {MAX_PARTS}; send fewer in one call",
+        limit=MAX_PARTS,
+        actual=parts,
+    )
+    return Unreadable(number if is_id(number) else None, problem)
 
 
 def line_too_long(limit_bytes: int) -> Unreadable:

@@ -48,7 +48,7 @@ def test_text_that_may_not_go_on_is_refused(text: str) -> None:
 
 
 @pytest.mark.parametrize("opening", ["[", '{"a":'])
-@pytest.mark.parametrize("depth", [5_000, 500_000])
+@pytest.mark.parametrize("depth", [100_000, 500_000])  # Python 3.13 reads some thousand levels
 def test_absurd_nesting_is_refused_as_too_deep(opening: str, depth: int) -> None:
     with pytest.raises(TooDeep) as caught:
         scan(opening * depth)

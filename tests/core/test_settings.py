@@ -43,7 +43,7 @@ def test_a_limit_has_the_default_of_the_design(name: str, value: float) -> None:
 
 
 def test_every_limit_has_its_unit_or_what_it_counts_in_its_name() -> None:
-    unit = re.compile(r"(_s|_bytes|_depth|_chars|_mb)$|^(sessions_per|calls_in|events_kept|poll_events)")
+    unit = re.compile(r"(_s|_bytes|_depth|_chars|_mb|_lines|_in_flight|_kept)$|^(sessions_per|poll_events)")
     assert [name for name in Limits().public() if not unit.search(name)] == []
 
 
