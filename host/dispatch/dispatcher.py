@@ -34,6 +34,8 @@ log = logging.getLogger("capsdk.dispatch")
 Ear = Callable[[str, dict[str, Any]], None]
 
 APPROVAL_LASTS_MS = 24 * 3600 * 1000
+MAX_NAME_CHARS = 128
+"""What is kept of the name of an entry that does not exist: rows wait in memory until they are written."""
 
 
 class Dispatcher:
@@ -63,6 +65,11 @@ class Dispatcher:
     def entries(self) -> Mapping[str, Entry]:
         """All entries by name."""
         return self._entries
+
+    @property
+    def queued_rows(self) -> int:
+        """How many rows of the ledger are not written yet."""
+        return self._store.queued_rows
 
     def submit(self, caller: Caller, request: Request, reply: Reply) -> Call:
         """Take a call in; `reply(result, error)` is called exactly once, perhaps before this returns."""
@@ -290,7 +297,7 @@ class Dispatcher:
             caller.revision,
             caller.kind,
             caller.run,
-            entry.name if entry else call.request.method,
+            entry.name if entry else call.request.method[:MAX_NAME_CHARS],
             entry.cdp_method(call.args) if entry and call.args is not None else "",
             session.origin if session else "",
             session.id[:8] if session else "",

@@ -89,6 +89,10 @@ class Store(Protocol):
     def failure(self) -> str | None:
         """Why not, for the owner; it may name a file, so it is not for callers."""
 
+    @property
+    def queued_rows(self) -> int:
+        """How many appended rows are not written yet: who calls without end has to let the writer catch up."""
+
     def grants(self) -> Mapping[GrantKey, GrantRow]:
         """The present snapshot, from memory; it never changes once handed out."""
 

@@ -77,6 +77,11 @@ class SqliteStore:
         """Why not, for the owner."""
         return self._writer.failure
 
+    @property
+    def queued_rows(self) -> int:
+        """How many appended rows are not written yet."""
+        return self._writer.queued_rows
+
     def grants(self) -> Mapping[GrantKey, GrantRow]:
         """The present snapshot, from memory."""
         return self._grants

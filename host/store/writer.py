@@ -88,6 +88,11 @@ class Writer:
         """Whether rows are accepted."""
         return self._refusal is None
 
+    @property
+    def queued_rows(self) -> int:
+        """How many rows wait to be written."""
+        return len(self._rows)
+
     def add(self, row: Fields) -> None:
         """Queue a ledger row; raises `STORE_UNAVAILABLE` when it could not be written."""
         if self._refusal is not None or len(self._rows) >= MAX_QUEUED_ROWS:

@@ -26,6 +26,7 @@ class StubStore:
     def __init__(self) -> None:
         self.on_grants_changed: Callable[[], None] | None = None
         self.broken = False
+        self.waiting_rows = 0
         self.fault: Exception | None = None
         self.log: list[str] = []
         self.rows: list[dict[str, Any]] = []
@@ -41,6 +42,10 @@ class StubStore:
     @property
     def failure(self) -> str | None:
         return None
+
+    @property
+    def queued_rows(self) -> int:
+        return self.waiting_rows
 
     def grants(self) -> Mapping[GrantKey, GrantRow]:
         return dict(self._grants)

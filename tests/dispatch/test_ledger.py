@@ -91,3 +91,10 @@ async def test_the_path_measures_itself() -> None:
     assert timing.calls == 3
     assert 0 < timing.checks_ns <= timing.total_ns
     assert timing.slowest_checks_ns <= timing.checks_ns
+
+
+async def test_the_name_of_an_entry_that_does_not_exist_is_kept_short() -> None:
+    world = World(entry())
+    await world.answer("n" * 100_000)
+    (row,) = world.store.rows
+    assert (row["verdict"], row["entry"]) == ("UNKNOWN_ENTRY", "n" * 128)

@@ -139,6 +139,17 @@ async def test_a_file_held_for_too_long_fails_closed(tmp_path: Path, monkeypatch
     store.close()
 
 
+async def test_rows_that_are_not_written_yet_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writer, "GROUP_S", 0.5)
+    store = open_sqlite(tmp_path)
+    for number in range(5):
+        append(store, number)
+    assert store.queued_rows == 5
+    await store.flush()
+    assert store.queued_rows == 0
+    store.close()
+
+
 async def test_a_queue_that_is_full_refuses_and_takes_rows_again_later(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
