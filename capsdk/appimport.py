@@ -6,7 +6,7 @@ import linecache
 import sys
 from collections.abc import Mapping
 from importlib.machinery import ModuleSpec
-from types import ModuleType
+from types import CodeType, ModuleType
 
 
 class AppFinder:
@@ -48,7 +48,7 @@ class AppFinder:
         """See importlib.abc.Loader. Raises what the module raises, SyntaxError with the author's line."""
         file = self._paths[module.__name__]
         if file is not None:
-            exec(compile(self._sources[file], file, "exec", dont_inherit=True), module.__dict__)
+            exec(_compiled(self._sources[file], file), module.__dict__)
 
     def get_source(self, name: str) -> str | None:
         """See importlib.abc.InspectLoader."""
@@ -63,6 +63,17 @@ class AppFinder:
             self._paths.setdefault(".".join(parts[:depth]), None)  # a folder without an __init__.py
         if parts:
             self._paths[".".join(parts)] = path
+
+
+def _compiled(source: str, file: str) -> CodeType:
+    try:
+        return compile(source, file, "exec", dont_inherit=True)
+    except SyntaxError as problem:  # Python looks some of this up in the file, and there is none
+        if problem.filename is None:
+            problem.filename, problem.lineno = file, source.partition("\0")[0].count("\n") + 1
+        if problem.text is None and problem.lineno:
+            problem.text = linecache.getline(file, problem.lineno)
+        raise
 
 
 def module_name(path: str) -> str:

@@ -10,6 +10,10 @@ from capsdk import errors, wire
 
 HOST_GONE = "the host closed the connection and the outcome of this call is not known; look at the run's ledger"
 
+OPEN_SESSION = "browser.openSession"
+CLOSE_SESSION = "browser.closeSession"
+_COUNTED = frozenset((OPEN_SESSION, CLOSE_SESSION))
+
 READ_BYTES = 256 * wire.KIB
 
 Notice = Callable[[str, dict[str, Any]], None]
@@ -104,6 +108,8 @@ class Cap:
         self._max_line_bytes = max_line_bytes
         self._new_future = asyncio.get_running_loop().create_future
         self._last_id = 0
+        self.opened = 0
+        self.closed = 0
 
     async def call(self, name: str, args: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Call the entry `name` and return its result object.
@@ -111,18 +117,34 @@ class Cap:
         Raises the `capsdk.errors` exception that the host answered with, `InvalidArgumentError` for arguments that
         cannot be sent, `AbortedError` when the host is gone. Cancelling the awaiting task cancels the call.
         """
+        future = self.post(name, args)
+        call_id = self._last_id
+        try:
+            return await future
+        except asyncio.CancelledError:
+            link = self._link
+            if link.waiting.pop(call_id, None) is not None:
+                link.write(wire.encode({"cancel": call_id}))
+            raise
+
+    def post(self, name: str, args: Mapping[str, Any] | None = None) -> asyncio.Future[dict[str, Any]]:
+        """Send a call off at once, whether or not the event loop has a turn soon; raises and answers as `call` does."""
         self._last_id = call_id = self._last_id + 1
         line = self._line(call_id, name, args)
         link = self._link
         link.write(line)
+        if name in _COUNTED:
+            self._count(name)
         future: asyncio.Future[dict[str, Any]] = self._new_future()
         link.waiting[call_id] = future
-        try:
-            return await future
-        except asyncio.CancelledError:
-            if link.waiting.pop(call_id, None) is not None:
-                link.write(wire.encode({"cancel": call_id}))
-            raise
+        return future
+
+    def _count(self, name: str) -> None:
+        """How many sessions were asked for and given back: at the end of a run it says whether to look for others."""
+        if name == OPEN_SESSION:
+            self.opened += 1
+        else:
+            self.closed += 1
 
     def _line(self, call_id: int, name: str, args: Mapping[str, Any] | None) -> bytes:
         try:

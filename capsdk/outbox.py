@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import io
+import re
+import sys
+import warnings
 from collections import deque
-from collections.abc import Generator
-from typing import Any
+from collections.abc import Callable, Collection, Generator
+from typing import Any, TextIO
 
-from capsdk.cap import Caller
+from capsdk.cap import Caller, Cap
+from capsdk.errors import CapError
 
 MAX_QUEUED = 500
 """Lines waiting to be sent; a script that never awaits can be faster than its socket."""
+
+AHEAD = 8
+"""Lines that are sent at once, before the answers to earlier ones: what is printed before a crash is still told."""
 
 MAX_MESSAGE_BYTES = 8 * 1024
 """What `run.log` takes; a longer message is cut and says so."""
@@ -19,6 +26,7 @@ MAX_MESSAGE_BYTES = 8 * 1024
 MAX_PROGRESS_CHARACTERS = 500
 """What `run.progress` takes; it is one line of a display, so the rest is left out."""
 
+_CREATED_AT = re.compile(r'File "(.+)", line (\d+)')
 _CUT = " … (cut: a log message holds 8 KB)"
 
 
@@ -53,6 +61,7 @@ class Outbox:
         self._cap = cap
         self._queue: deque[Sent] = deque()
         self._progress: Sent | None = None
+        self._ahead: set[asyncio.Future[dict[str, Any]]] = set()
         self.pump: asyncio.Task[None] | None = None
         self.lost = 0
 
@@ -81,6 +90,8 @@ class Outbox:
             async with asyncio.timeout(timeout_s):
                 if self.pump is not None:
                     await asyncio.shield(self.pump)
+                if self._ahead:
+                    await asyncio.wait(self._ahead)
                 if self.lost:
                     await self._send(
                         Sent("run.log", {"level": "warning", "message": f"{self.lost} log lines were lost"})
@@ -90,15 +101,35 @@ class Outbox:
                 self.pump.cancel()
 
     def _put(self, item: Sent) -> Sent:
-        if len(self._queue) >= MAX_QUEUED:
+        if len(self._queue) + len(self._ahead) >= MAX_QUEUED:
             self.lost += 1
             if item is self._progress:
                 self._progress = None
             item.settle()
-        else:
+        elif not self._sent_ahead(item):
             self._queue.append(item)
             self._start()
         return item
+
+    def _sent_ahead(self, item: Sent) -> bool:
+        """Whether a log line left right now: in its order, and not too many of them."""
+        if self._queue or item is self._progress or len(self._ahead) >= AHEAD or not isinstance(self._cap, Cap):
+            return False
+        try:
+            future = self._cap.post(item.name, item.args)
+        except CapError:  # the host is gone
+            self.lost += 1
+            item.settle()
+            return True
+        self._ahead.add(future)
+        future.add_done_callback(lambda future: self._answered(item, future))
+        return True
+
+    def _answered(self, item: Sent, future: asyncio.Future[dict[str, Any]]) -> None:
+        self._ahead.discard(future)
+        if future.cancelled() or future.exception() is not None:
+            self.lost += 1
+        item.settle()
 
     def _start(self) -> None:
         if not self._queue or (self.pump is not None and not self.pump.done()):
@@ -134,6 +165,11 @@ class LogWriter(io.TextIOBase):
         self._level = level
         self._line = ""
 
+    @property
+    def encoding(self) -> str:  # type: ignore[override]  # a plain attribute there
+        """What text is sent as."""
+        return "utf-8"
+
     def writable(self) -> bool:
         """It can be written to, which is all it can do."""
         return True
@@ -154,10 +190,46 @@ class LogWriter(io.TextIOBase):
             self.write("\n")
 
 
+def log_warnings(outbox: Outbox, paths: Callable[[], Collection[str]]) -> Callable[[], None]:
+    """Have each warning of Python's become one log line with the author's place; what is returned undoes it.
+
+    `paths` tells the author's files. Coroutines remember from here on where they were made, so that one which nobody
+    awaits is told with that line, wherever it is found.
+    """
+    shown, depth = warnings.showwarning, sys.get_coroutine_origin_tracking_depth()
+
+    def show(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
+        outbox.log(warning_line(str(message), category.__name__, f"{filename}:{lineno}", paths()), "warning")
+
+    def undo() -> None:
+        warnings.showwarning = shown
+        sys.set_coroutine_origin_tracking_depth(depth)
+
+    warnings.showwarning = show
+    sys.set_coroutine_origin_tracking_depth(1)
+    return undo
+
+
+def warning_line(text: str, category: str, place: str, paths: Collection[str]) -> str:
+    """One warning on one line; `place` is what Python says, which for a coroutine is where it was thrown away."""
+    text, _, made = text.partition("\nCoroutine created at")
+    if (found := _CREATED_AT.search(made)) is not None and found[1] in paths:
+        place = f"{found[1]}:{found[2]}"
+    where = f"{place}: " if place.rpartition(":")[0] in paths else ""
+    advice = "; write `await` before the call" if "was never awaited" in text else ""
+    return f"{where}{category}: {text.strip()}{advice}"
+
+
 def cut(message: str) -> str:
-    """`message`, or its beginning and a note when it is over `MAX_MESSAGE_BYTES` in UTF-8."""
-    encoded = message[: MAX_MESSAGE_BYTES + 1].encode("utf-8", "surrogatepass")
-    if len(encoded) <= MAX_MESSAGE_BYTES:
-        return message
-    kept = encoded[: MAX_MESSAGE_BYTES - len(_CUT.encode())]
-    return kept.decode("utf-8", "ignore") + _CUT
+    """`message`, or its beginning and a note when it is over `MAX_MESSAGE_BYTES`; half surrogates are spelled out."""
+    encoded = message[: MAX_MESSAGE_BYTES + 1].encode("utf-8", "backslashreplace")
+    if len(encoded) > MAX_MESSAGE_BYTES:
+        return encoded[: MAX_MESSAGE_BYTES - len(_CUT.encode())].decode("utf-8", "ignore") + _CUT
+    return message if message.isascii() else encoded.decode()

@@ -24,6 +24,7 @@ from host.browser.process import ChromiumConfig
 from host.browser.profile import Profile, owner_profile, temporary_profile
 from host.browser.sessions import Sessions
 from host.core.grants import Caller
+from host.core.limits import Limits
 from host.core.policy import load_rules
 from host.core.settings import Settings, SettingsError, from_environment, from_project, from_table
 from host.core.urls import UrlDecision
@@ -31,6 +32,9 @@ from host.dispatch.dispatcher import Dispatcher, now_ms
 from host.egress.egress import Egress, EgressConfig, Refusal
 from host.entries.catalogue import ENTRIES
 from host.entries.services import RunFacts, Services
+from host.sandbox.launcher import SandboxConfig
+from host.sandbox.lock import Limits as WorkerLimits
+from host.sandbox.pool import WorkerPool
 from host.store.sqlite import SqliteStore
 
 BROWSER_UID = 64190  # a bare number is enough for Chromium; facts/cdp.md 7
@@ -98,14 +102,24 @@ def places_of(settings: Settings) -> Places:
     return Places(state.absolute(), cache.absolute(), profile.absolute())
 
 
-class Host:
-    """One host: made by `open_host`, used by the doors through `dispatcher`."""
+def worker_limits(limits: Limits, wanted: Mapping[str, float]) -> WorkerLimits:
+    """What a run's worker may use up: what its manifest wants, under the owner's ceiling."""
+    cpu_s = min(wanted.get("cpu_s", limits.run_cpu_s), limits.run_cpu_s)
+    memory_mb = min(wanted.get("memory_mb", limits.run_memory_mb), limits.run_memory_mb)
+    return WorkerLimits(memory_mb=int(memory_mb), cpu_s=max(1, int(cpu_s)))
 
-    def __init__(self, settings: Settings, places: Places, store: SqliteStore, browser: Browser) -> None:
+
+class Host:
+    """One host: made by `open_host`, used by the doors through `dispatcher`; `workers` are what scripts run in."""
+
+    def __init__(
+        self, settings: Settings, places: Places, store: SqliteStore, browser: Browser, workers: WorkerPool
+    ) -> None:
         self.settings = settings
         self.places = places
         self.store = store
         self.browser = browser
+        self.workers = workers
         self._listeners: dict[str, Callable[[str, dict[str, Any]], None]] = {}
         self.sessions = Sessions(browser, settings.limits, lambda: secrets.token_hex(16))
         self._runs: dict[Caller, RunFacts] = {}
@@ -118,6 +132,7 @@ class Host:
             access=lambda caller, capability: self.dispatcher.level_of(caller, capability),
             run_of=lambda caller: self._runs.get(caller, NO_FACTS),
             browser_version=lambda: browser.version,
+            sandbox=lambda: self.workers.report,
         )
         self.dispatcher = Dispatcher(ENTRIES, services, store, settings.ceiling)
         self.dispatcher.on_caller_end = self.sessions.release_run
@@ -164,8 +179,9 @@ class Host:
             listener(kind, data)
 
     async def close(self) -> None:
-        """End everything, in order: calls, sessions, Chromium, the store. Closing twice is fine."""
+        """End everything, in order: calls, workers, sessions, Chromium, the store. Closing twice is fine."""
         await self.dispatcher.close()
+        await self.workers.close()
         await self.sessions.shut()
         await self.browser.close()
         self.store.close()
@@ -181,10 +197,13 @@ def _all_the_same() -> Iterator[None]:
 
 
 @contextlib.asynccontextmanager
-async def open_host(settings: Settings, *, ephemeral: bool = False, own_profile: bool = False) -> AsyncIterator[Host]:
+async def open_host(
+    settings: Settings, *, ephemeral: bool = False, own_profile: bool = False, workers_kept: int = 0
+) -> AsyncIterator[Host]:
     """A host for the time of a `with`; with `ephemeral` on a profile and a store of its own that go with it.
 
-    `own_profile` alone throws only the profile away, and keeps the store.
+    `own_profile` alone throws only the profile away, and keeps the store. `workers_kept` are started ahead of runs: for
+    a host that lasts.
 
     Raises UnavailableError STORE_UNAVAILABLE. Chromium starts at the first open.
     """
@@ -210,8 +229,10 @@ async def open_host(settings: Settings, *, ephemeral: bool = False, own_profile:
             launch_timeout_s=limits.launch_timeout_s,
             result_bytes=limits.result_bytes,
         )
-        host = Host(settings, places, store, Browser(config, profile, Egress(egress_config(settings))))
+        workers = WorkerPool(SandboxConfig(places.cache, limits=worker_limits(limits, {})), workers_kept)
+        host = Host(settings, places, store, Browser(config, profile, Egress(egress_config(settings))), workers)
         try:
+            workers.fill()
             yield host
         finally:
             # A second interrupt must not leave Chromium behind: closing is finished, whatever happens outside.

@@ -12,8 +12,8 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from capsdk.errors import CapError, ExhaustedError, InternalError, InvalidArgumentError
-from host.app import Host, Places, load_settings, open_host, places_of
+from capsdk.errors import CapError, InternalError, InvalidArgumentError
+from host.app import Host, Places, load_settings, open_host, places_of, worker_limits
 from host.appcommands import AppCommands
 from host.apps import find_app, full_name
 from host.core.grants import (
@@ -28,14 +28,15 @@ from host.core.grants import (
     subject_for,
 )
 from host.core.inputs import input_problem
-from host.core.limits import KIB, Limits
+from host.core.limits import KIB
 from host.core.manifest import row_problem
 from host.core.openings import opened_places, opening_words
+from host.core.run_limits import Bound, run_limits
 from host.core.settings import Settings, SettingsError
 from host.core.urls import UrlRules
 from host.dispatch.dispatcher import now_ms
 from host.doctor import examine
-from host.entries.services import RunFacts
+from host.entries.services import LogBudget, RunFacts
 from host.frontends.cli import RunRequest, StdioRequest
 from host.frontends.cli_login import LoginRequest
 from host.frontends.owner_client import remote_run, remote_stdio
@@ -45,8 +46,7 @@ from host.joining import joined
 from host.login import log_in
 from host.sandbox.appfolder import AppFolder
 from host.sandbox.fixture import FixtureSite
-from host.sandbox.launcher import SandboxConfig, Worker, launch
-from host.sandbox.lock import Limits as WorkerLimits
+from host.sandbox.process import Worker
 from host.store.port import GrantRow
 from host.store.sqlite import SqliteStore
 
@@ -265,28 +265,32 @@ async def _run(host: Host, app: AppFolder, request: RunRequest, record: RunRecor
             ceiling=parse_grants(request.ceiling),
             popups=app.popups != "block",
         )
-        worker = await launch(sandbox_config(host.settings, app.limits))
+        worker = await host.workers.take(or_unlocked=request.unsafe_no_sandbox)
         stack.push_async_callback(worker.aclose)
         record.tier = str(worker.layers.get("tier"))
         host.listen(record.id, tell)
         stack.callback(host.stop_listening, record.id)
-        host.introduce(caller, RunFacts(app.assets, record.tier))
+        run = run_limits(host.settings.limits, app.limits)
+        host.introduce(caller, RunFacts(app.assets, record.tier, LogBudget(run.log_lines)))
         stack.callback(host.forget, caller)
-        note_owner_words(host, caller, request.grants, opening_words(loopback, request.hosts))
+        unsafe = ("--unsafe-no-sandbox",) if request.unsafe_no_sandbox else ()
+        note_owner_words(host, caller, request.grants, (*opening_words(loopback, request.hosts), *unsafe))
         tell("start", {"run": record.id, "app": app.id, "tier": record.tier})
-        return await _recorded(host, caller, worker, Program(app.entry, app.files, given), app)
+        wanted = worker_limits(host.settings.limits, app.limits)
+        bounds = {"memory_mb": wanted.memory_mb, "cpu_s": wanted.cpu_s}
+        return await _recorded(host, caller, worker, Program(app.entry, app.files, given, bounds), app)
 
 
 async def _recorded(host: Host, caller: Caller, worker: Worker, program: Program, app: AppFolder) -> dict[str, Any]:
     """The run itself, its start and its end in the ledger."""
-    host.dispatcher.note(caller, "run", "started", f"tier {worker.layers.get('tier')}")
+    report = host.workers.report
+    why_not = [f"not {reason}" for reason in report.reasons] if report else []
+    host.dispatcher.note(caller, "run", "started", "; ".join([f"tier {worker.layers.get('tier')}", *why_not]))
     limits = host.settings.limits
-    wall_s = min(app.limits.get("wall_s", limits.run_wall_s), limits.run_wall_s)
+    run = run_limits(limits, app.limits)
     try:
-        result = await run_program(
-            host.dispatcher, caller, worker, program, limits, wall_s=wall_s, calls_per_s=app.limits.get("calls_per_s")
-        )
-        check_rows(app, result, limits)
+        result = await run_program(host.dispatcher, caller, worker, program, limits, run)
+        check_rows(app, result, run.output_kb)
     except CapError as problem:
         host.dispatcher.note(caller, "run", problem.code, "the run failed")
         raise
@@ -296,15 +300,6 @@ async def _recorded(host: Host, caller: Caller, worker: Worker, program: Program
         raise
     host.dispatcher.note(caller, "run", result["state"], "the run ended")
     return result
-
-
-def sandbox_config(settings: Settings, wanted: Mapping[str, float]) -> SandboxConfig:
-    """How a worker is started: the manifest's limits, under the owner's ceiling."""
-    limits = settings.limits
-    cpu_s = min(wanted.get("cpu_s", limits.run_cpu_s), limits.run_cpu_s)
-    memory_mb = min(wanted.get("memory_mb", limits.run_memory_mb), limits.run_memory_mb)
-    bounds = WorkerLimits(memory_mb=int(memory_mb), cpu_s=max(1, int(cpu_s)))
-    return SandboxConfig(cache_dir=places_of(settings).cache, limits=bounds)
 
 
 def check_input(app: AppFolder, given: Mapping[str, Any]) -> None:
@@ -317,18 +312,13 @@ def check_input(app: AppFolder, given: Mapping[str, Any]) -> None:
         )
 
 
-def check_rows(app: AppFolder, result: dict[str, Any], limits: Limits) -> None:
+def check_rows(app: AppFolder, result: dict[str, Any], output_kb: Bound) -> None:
     """The rows fit the manifest's `[output]` and its size. Raises SCRIPT_FAILED or RUN_LIMIT, which say where not."""
     rows_json = result["rowsJson"]
-    most = min(int(app.limits.get("output_kb", 1 << 30)) * KIB, limits.run_output_bytes)
-    size_bytes = len(rows_json.encode("utf-8", "surrogatepass"))
-    if size_bytes > most:
-        raise ExhaustedError(
-            "RUN_LIMIT",
-            f"the rows have {size_bytes} bytes and the limit is {most}; return fewer, or raise output_kb",
-            limit=most,
-            actual=size_bytes,
-        )
+    size_kb = len(rows_json.encode("utf-8", "surrogatepass")) / KIB
+    if size_kb > output_kb.value:
+        said = f"the rows have {size_kb:.1f} KB and the limit is {output_kb.value:g}; return fewer"
+        raise output_kb.over(said, round(size_kb, 1))
     try:
         problem = row_problem(app.output_columns, json.loads(rows_json))
     except (ValueError, RecursionError):

@@ -37,7 +37,8 @@ async def serve(settings: Settings, *, lasts: bool, ready: Callable[[Path], None
     meeting = meeting_of(places_of(settings))
     async with sole_host(meeting) as alone:
         if alone:
-            async with open_host(settings) as host:
+            kept = settings.limits.workers_kept if lasts else 0
+            async with open_host(settings, workers_kept=kept) as host:
                 await _serve(host, meeting, lasts=lasts, ready=ready)
         elif lasts:
             raise another_host(meeting, "serves already; join it with any command, or end it first")
@@ -130,6 +131,7 @@ def run_request(args: dict[str, Any]) -> RunRequest:
         False,
         text_list(args, "ceiling"),
         text_list(args, "hosts"),
+        args.get("unsafe_no_sandbox") is True,
     )
 
 

@@ -16,7 +16,8 @@ from host.browser.process import ChromiumConfig, launch
 from host.browser.profile import owner_profile, temporary_profile
 from host.core.settings import Settings
 from host.egress.egress import Egress, EgressConfig
-from host.sandbox.launcher import SandboxConfig, probe
+from host.sandbox.launcher import SandboxConfig, choose
+from host.sandbox.pool import groups
 
 EGRESS_S = 10.0
 EGRESS_MEND = "install capsdk[host] anew, and look whether something keeps programs from using 127.0.0.1"
@@ -44,7 +45,7 @@ async def examine(settings: Settings) -> list[Finding]:
         _python,
         _browser,
         _profile,
-        _sandbox,
+        check_sandbox,
         _ocr,
         _pii,
         check_egress,
@@ -82,13 +83,19 @@ async def _profile(settings: Settings) -> Finding:
     return Finding("profile", True, f"{path} is free")
 
 
-async def _sandbox(settings: Settings) -> Finding:
-    report = await probe(SandboxConfig(cache_dir=places_of(settings).cache))
+async def check_sandbox(settings: Settings) -> Finding:
+    """A worker is really started, in the best tier that works; the others are named with the reason."""
+    report = await choose(SandboxConfig(cache_dir=places_of(settings).cache))
     if not report.available:
         return Finding("sandbox", False, "; ".join(report.reasons), report.hint or "run on Linux x86-64 with seccomp")
     landlock = f"Landlock ABI {report.landlock_abi}" if report.landlock_abi else "no Landlock"
     whom = "your own uid" if report.worker_uid is None else f"uid {report.worker_uid}"
-    return Finding("sandbox", True, f"tier {report.tier}: a worker started and was locked ({landlock}, {whom})")
+    said = f"tier {report.tier}: a worker started and was locked ({landlock}, {whom})"
+    made, no_cgroup = groups()
+    if made is not None:
+        made.close()
+    bounds = "with cgroups" if made is not None else f"no cgroups: {no_cgroup}"
+    return Finding("sandbox", True, "; ".join([said, *(f"not {reason}" for reason in report.reasons), bounds]))
 
 
 async def _ocr(settings: Settings) -> Finding:

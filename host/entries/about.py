@@ -18,6 +18,7 @@ from host.dispatch.dispatcher import now_ms, result_bytes, unknown_entry
 from host.dispatch.entry import Args, Effect, Entry, Lane, Result
 from host.entries.browser import services
 from host.entries.describe import describe
+from host.sandbox.launcher import SandboxReport
 
 PROTOCOL = 1
 SHOWN_CHARS = 2048
@@ -37,14 +38,26 @@ class RunningBrowser(Result):
     protocolVersion: str | None = None
 
 
+class KnownSandbox(Result):
+    """What scripts run in on this host; `reasons` say why a better tier was not taken, each beginning with its name."""
+
+    tier: str
+    landlockAbi: int
+    reasons: list[str]
+
+
 class HostInfo(Result):
-    """Result of `host.info`. `sandboxTier` is that of the caller's own worker, null when it runs in none."""
+    """Result of `host.info`. `sandboxTier` is that of the caller's own worker, null when it runs in none.
+
+    `sandbox` is null until this host has started a worker.
+    """
 
     protocol: int
     version: str
     browser: RunningBrowser
     limits: dict[str, float]
     sandboxTier: str | None
+    sandbox: KnownSandbox | None
 
 
 def host_info(call: Call) -> None:
@@ -58,8 +71,16 @@ def host_info(call: Call) -> None:
             "browser": {name: browser.get(name) for name in ("product", "protocolVersion")},
             "limits": known.limits.public(),
             "sandboxTier": known.run_of(call.caller).tier,
+            "sandbox": known_sandbox(known.sandbox()),
         })
     )  # fmt: skip
+
+
+def known_sandbox(report: SandboxReport | None) -> dict[str, Any] | None:
+    """The report as on the wire."""
+    if report is None or report.tier is None:
+        return None
+    return {"tier": report.tier, "landlockAbi": report.landlock_abi, "reasons": list(report.reasons)}
 
 
 @cache

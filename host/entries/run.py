@@ -33,8 +33,23 @@ def write_log(call: Call) -> None:
             limit=limit,
             actual=actual,
         )
+    _take_line(call)
     services(call).listen(call.caller, "log", {"level": call.args.level, "message": call.args.message})
     call.finish(b"{}")
+
+
+def _take_line(call: Call) -> None:
+    """One more line. Raises ExhaustedError RUN_LIMIT when the log is full, of which the owner is told once."""
+    log = services(call).run_of(call.caller).log
+    if log is None or log.take():
+        return
+    most = log.bound.value
+    if log.refused == 1:
+        message = f"the log is full: further lines of this run are left out, after {most:g}"
+        services(call).listen(call.caller, "log", {"level": "warning", "message": message})
+    raise log.bound.over(
+        f"the run has written {most:g} log lines and that is the limit; write fewer", most + log.refused
+    )
 
 
 LOG = Entry(
@@ -46,8 +61,8 @@ LOG = Entry(
     lane=Lane.NONE,
     effect=Effect.WRITE,
     timeout_s=None,
-    limits=("log_message_bytes",),
-    errors=(),
+    limits=("log_message_bytes", "run_log_lines"),
+    errors=("RUN_LIMIT",),
     example=LogArgs(level="info", message="receipt A-100 is read"),
     handler=write_log,
 )

@@ -19,7 +19,7 @@ from typing import Any, Protocol, TypeVar
 import click
 
 from capsdk.errors import CapError, from_wire
-from host.frontends.terminal import Progress, table
+from host.frontends.terminal import Progress, error_lines, table
 
 T = TypeVar("T")
 
@@ -53,6 +53,7 @@ class RunRequest:
     ephemeral: bool
     ceiling: tuple[str, ...] = ()
     hosts: tuple[str, ...] = ()
+    unsafe_no_sandbox: bool = False
 
 
 class Backend(Protocol):
@@ -105,9 +106,13 @@ async def _interruptible(work: Coroutine[Any, Any, T]) -> T:
 
 def say_error(problem: CapError) -> None:
     """One error for a person, on standard error."""
-    click.echo(f"capsdk: {problem.code}: {problem.message}", err=True)
-    if problem.hint:
-        click.echo(f"        {problem.hint}", err=True)
+    for line in error_lines(problem):
+        click.echo(line, err=True)
+
+
+def as_text(value: Any) -> str:
+    """JSON for a stream of UTF-8, half surrogates as the escapes that JSON has for them."""
+    return json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace").decode()
 
 
 @click.group(context_settings=HELP)
@@ -192,6 +197,12 @@ def stdio(
 @grant_option
 @opening_options
 @ephemeral_option
+@click.option(
+    "--unsafe-no-sandbox",
+    "unsafe",
+    is_flag=True,
+    help="Where no sandbox works on this machine, run the script without one: it can then do what you can.",
+)
 @click.pass_obj
 def run_app(
     backend: Backend,
@@ -203,6 +214,7 @@ def run_app(
     loopback: tuple[str, ...],
     hosts: tuple[str, ...],
     ephemeral: bool,
+    unsafe: bool,
 ) -> None:
     """Run the script of an app folder once, in the sandbox, in tabs lent to it.
 
@@ -210,11 +222,11 @@ def run_app(
     capsdk run scripts/receipts --fixture --grant browser.debug=allow
     capsdk run my-app --input '{"items": ["A-100"]}' --json
     """
-    request = RunRequest(app, given, fixture, grants, loopback, ephemeral, hosts=hosts)
+    request = RunRequest(app, given, fixture, grants, loopback, ephemeral, hosts=hosts, unsafe_no_sandbox=unsafe)
     with Progress(sys.stderr) as progress:
         envelope = run_command(backend.run(request, progress.tell))
     if as_json:
-        click.echo(json.dumps(envelope, ensure_ascii=False))
+        click.echo(as_text(envelope))
     elif envelope["ok"]:
         show_result(envelope)
     sys.exit(exit_code(envelope, quiet=as_json))
@@ -236,9 +248,6 @@ def exit_code(envelope: dict[str, Any], *, quiet: bool) -> int:
     problem = from_wire(envelope["error"])
     if not quiet:
         say_error(problem)
-        trace = problem.details.get("trace")
-        if trace:
-            click.echo(trace, err=True)
     return problem.exit_code
 
 
@@ -264,7 +273,7 @@ def call(backend: Backend, entry: str, args: str, timing: bool) -> None:
     result = run_command(backend.call(entry, given))
     if timing:
         click.echo(f"{(time.perf_counter() - began) * 1000:.1f} ms, with finding or starting the host", err=True)
-    click.echo(json.dumps(result, ensure_ascii=False))
+    click.echo(as_text(result))
 
 
 @cli.command(context_settings=HELP)

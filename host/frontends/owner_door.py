@@ -14,7 +14,7 @@ from typing import Any
 from capsdk.errors import CapError, InvalidArgumentError
 from capsdk.wire import LineSplitter, TooLong
 from host.core.grants import Caller, Kind
-from host.core.limits import Limits
+from host.core.limits import MIB, Limits
 from host.core.wire import Cancel, Request, dumps, error_line, notice_line, ok_line, read_line
 from host.dispatch.dispatcher import Dispatcher, internal
 from host.frontends.script_door import interrupted
@@ -23,6 +23,8 @@ from host.frontends.wire_connection import WireConnection
 
 SETTLE_S = 5.0
 LOOK_S = 0.1
+UNREAD_BYTES = 4 * MIB  # what a job has said and its command has not read
+LEFT_OUT = ("log", "progress")  # what is not kept beyond that
 CLEAR_UP_S = 0.05  # between the two interrupts of a job whose command died
 ATTACH, RUN, LOGIN = "host.attach", "host.run", "host.login"
 OWNER = Caller("owner", "-", Kind.OWNER, "owner", "owner")
@@ -69,6 +71,8 @@ class OwnerDoor(asyncio.Protocol):
         self._wire: WireConnection | None = None
         self._job: asyncio.Task[None] | None = None
         self._interrupts = 0
+        self._stalled = False
+        self._left_out = 0
         self._ending: asyncio.Task[None] | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -128,14 +132,13 @@ class OwnerDoor(asyncio.Protocol):
 
     def _wire_for(self, caller: Caller) -> WireConnection:
         server = self._server
-        return WireConnection(server.dispatcher, caller, self._write, server.limits)
+        return WireConnection(server.dispatcher, caller, self._write, server.limits, on_backlog=self._backlog)
 
     async def _do(self, job: Job, request: Request) -> None:
-        def tell(kind: str, data: dict[str, Any]) -> None:
-            self._write(notice_line(kind, data))
-
+        if self._transport is not None:
+            self._transport.set_write_buffer_limits(high=UNREAD_BYTES)
         try:
-            result = await job(request.args, tell)
+            result = await job(request.args, self._tell)
             self._write(ok_line(request.id, dumps(result)))
         except CapError as problem:
             self._write(error_line(request.id, problem))
@@ -179,13 +182,34 @@ class OwnerDoor(asyncio.Protocol):
                 return
             await asyncio.sleep(LOOK_S)
 
+    def _tell(self, kind: str, data: dict[str, Any]) -> None:
+        """What a job says meanwhile; a script may say more than its owner's terminal takes."""
+        if self._stalled and kind in LEFT_OUT:
+            self._left_out += kind == "log"
+        else:
+            self._write(notice_line(kind, data))
+
     def pause_writing(self) -> None:
-        """A client that does not read its answers is not read from either."""
-        if self._transport is not None:
-            self._transport.pause_reading()
+        """A client that does not read its answers is not heard either."""
+        self._stalled = True
+        if self._wire is not None:
+            self._wire.hold(True)
 
     def resume_writing(self) -> None:
-        if self._transport is not None and not self._transport.is_closing():
+        self._stalled = False
+        count, self._left_out = self._left_out, 0
+        if count:
+            message = f"{count} lines of the log were left out: nobody read them in time"
+            self._write(notice_line("log", {"level": "warning", "message": message}))
+        if self._wire is not None:
+            self._wire.hold(False)
+
+    def _backlog(self, waits: bool) -> None:
+        if self._transport is None or self._transport.is_closing():
+            return
+        if waits:
+            self._transport.pause_reading()
+        else:
             self._transport.resume_reading()
 
     def connection_lost(self, exc: Exception | None) -> None:

@@ -10,6 +10,7 @@ import socket
 import stat
 import threading
 from collections.abc import Callable, Coroutine
+from functools import partial
 from typing import Any
 
 from host.core.grants import Caller
@@ -27,10 +28,11 @@ async def serve_stdio(
 ) -> None:
     """Serve one caller until standard input closes or standard output breaks; both descriptors are taken over."""
     output = await Output.open(write_fd)
-    connection = WireConnection(dispatcher, caller, output.write, limits)
-    source = await Input.open(read_fd, connection.feed)
-    output.on_pause, output.on_resume = source.pause, source.resume
+    source = Input(lambda data: connection.feed(data))
+    connection = WireConnection(dispatcher, caller, output.write, limits, on_backlog=source.wait)
+    output.on_pause, output.on_resume = partial(connection.hold, True), partial(connection.hold, False)
     try:
+        await source.start(read_fd)
         await first(source.ended, output.broken)
         if not output.broken.is_set():
             connection.feed_rest()
@@ -65,33 +67,52 @@ class Input(asyncio.Protocol):
         self._transport: asyncio.ReadTransport | None = None
         self._may_read = threading.Event()
         self._may_read.set()
+        self._taken = threading.Event()
         self.ended = asyncio.Event()
 
     @classmethod
     async def open(cls, fd: int, feed: Callable[[bytes], None]) -> Input:
-        """Start reading."""
+        """A new one that reads."""
         self = cls(feed)
+        await self.start(fd)
+        return self
+
+    async def start(self, fd: int) -> None:
+        """Start reading."""
         loop = asyncio.get_running_loop()
         mode = os.fstat(fd).st_mode
         if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(fd):  # /dev/null and the like cannot be polled
-            self._transport, _ = await loop.connect_read_pipe(lambda: self, os.fdopen(os.dup(fd), "rb", 0))
-            return self
-        threading.Thread(target=self._read_all, args=(fd, loop), daemon=True).start()
-        return self
+            await loop.connect_read_pipe(lambda: self, os.fdopen(os.dup(fd), "rb", 0))
+        else:
+            threading.Thread(target=self._read_all, args=(fd, loop), daemon=True).start()
 
     def _read_all(self, fd: int, loop: asyncio.AbstractEventLoop) -> None:
         with contextlib.suppress(OSError, RuntimeError):
             while data := os.read(fd, 65536):
                 self._may_read.wait()
-                loop.call_soon_threadsafe(self._feed, data)
+                self._taken.clear()
+                loop.call_soon_threadsafe(self.data_received, data)
+                self._taken.wait()  # a file is read faster than its lines are served
         with contextlib.suppress(RuntimeError):
             loop.call_soon_threadsafe(self.ended.set)
 
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.ReadTransport)
+        self._transport = transport
+
     def data_received(self, data: bytes) -> None:
         self._feed(data)
+        self._taken.set()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.ended.set()
+
+    def wait(self, waits: bool) -> None:
+        """Read no more for now, or go on."""
+        if waits:
+            self.pause()
+        else:
+            self.resume()
 
     def pause(self) -> None:
         """Read no more for now."""
@@ -108,6 +129,7 @@ class Input(asyncio.Protocol):
     def close(self) -> None:
         """Stop reading; closing twice is fine."""
         self._may_read.set()
+        self._taken.set()
         if self._transport is not None:
             self._transport.close()
 

@@ -5,14 +5,18 @@ from __future__ import annotations
 import asyncio
 import math
 import time
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
 from capsdk.errors import CapError, ExhaustedError, InvalidArgumentError
 from capsdk.wire import LineSplitter, TooLong
-from host.core.bucket import Bucket
+from host.core import turns
+from host.core.bucket import Bucket, Crowd
 from host.core.grants import Caller
 from host.core.limits import Limits
+from host.core.run_limits import NONE, Bound, RunLimits, door_in_flight
+from host.core.turns import Turns
 from host.core.wire import (
     CallId,
     Cancel,
@@ -28,12 +32,18 @@ from host.core.wire import (
 from host.dispatch.call import Call
 from host.dispatch.dispatcher import Dispatcher
 
+EVERYBODY = Crowd()
+"""All connections of a process share its loop, so there is one."""
+
 
 class WireConnection:
     """Used by every door that speaks lines: standard input and output, a script's socket, the owner's socket.
 
     `write(line)` takes whole lines. `on_notice` hears lines without an id; without it they are refused as unreadable.
-    `calls_per_s` is the pace of the app's manifest, None for no pace.
+    `run` are the bounds of a run, None for a caller that is none. `on_backlog(waits)` tells the door to read no more
+    for now, or to go on; `unread_bytes()` how much it has written that its peer has not taken.
+
+    Lines are taken in slices, so that one caller's thousand lines in one read hold nobody up. Their order is kept.
     """
 
     def __init__(
@@ -44,16 +54,30 @@ class WireConnection:
         limits: Limits,
         on_notice: Callable[[str, Any], None] | None = None,
         *,
-        calls_per_s: float | None = None,
+        run: RunLimits | None = None,
+        on_backlog: Callable[[bool], None] = lambda waits: None,
+        unread_bytes: Callable[[], int] | None = None,
     ) -> None:
         self.caller = caller
         self._dispatcher = dispatcher
         self._write = write
         self._limits = limits
         self._on_notice = on_notice
-        self._pace = Bucket(calls_per_s, time.monotonic()) if calls_per_s else None
+        self._on_backlog = on_backlog
+        self._unread_bytes = unread_bytes
+        self._calls_in_flight = run.calls_in_flight if run is not None else door_in_flight(limits)
+        self._bytes_in_flight = limits.run_bytes_in_flight if run is not None else math.inf
+        self._calls_per_s = run.calls_per_s if run is not None and run.calls_per_s.value != NONE else None
+        self._pace = Bucket(self._calls_per_s.value, time.monotonic()) if self._calls_per_s is not None else None
+        self._turns = Turns(EVERYBODY)
+        self._later_s = 0.0
+        self._waiting: deque[bytes | TooLong] = deque()
+        self._turn: asyncio.Handle | None = None  # the next slice, when it is to come
+        self._held = False
+        self._told_backlog = False
         self._splitter = LineSplitter(limits.line_bytes)
         self._calls: dict[CallId, Call | None] = {}
+        self._bytes_under_way = 0
         self._idle = asyncio.Event()
         self._idle.set()
         self._ending: asyncio.Task[None] | None = None
@@ -66,17 +90,91 @@ class WireConnection:
         return len(self._calls)
 
     def feed(self, data: bytes) -> None:
-        """Take what was read."""
-        for line in () if self._ending else self._splitter.feed(data):
-            if isinstance(line, TooLong):
-                self._refuse(line_too_long(self._limits.line_bytes))
-            elif line.strip():
-                self._line(line)
+        """Take what was read: as much as fits one slice at once, the rest in later turns of the loop."""
+        if self._ending:
+            return
+        began_s = time.monotonic()
+        self._waiting.extend(self._splitter.feed(data))
+        if self._turn is None:
+            self._slice(began_s, len(data))
 
     def feed_rest(self) -> None:
         """The stream has ended: what came without a newline is the last line."""
         if self._splitter.held_bytes:
             self.feed(b"\n")
+
+    def hold(self, waits: bool) -> None:
+        """The peer does not take its answers, or does again: until then nothing more of it is begun."""
+        self._held = waits
+        if waits and self._turn is not None:
+            self._turn.cancel()
+            self._turn = None
+        elif not waits and self._waiting and self._turn is None and not self._ending:
+            self._turn = asyncio.get_running_loop().call_soon(self._next_slice)
+        self._tell_backlog()
+
+    def _next_slice(self) -> None:
+        self._turn = None
+        now_s = time.monotonic()
+        if not self._rests(now_s):
+            self._slice(now_s)
+
+    def _slice(self, began_s: float, read_bytes: int = 0) -> None:
+        """Some of the waiting lines; what is left comes behind everybody else's callbacks."""
+        waiting, now_s, lines, large = self._waiting, began_s, 0, read_bytes > turns.LARGE_BYTES
+        self._later_s = spent_s = read_bytes * turns.READ_S_PER_BYTE
+        while waiting and spent_s < turns.SLICE_S and not self._held and not self._ending:
+            line = waiting.popleft()
+            lines += 1
+            large = large or isinstance(line, TooLong) or len(line) > turns.LARGE_BYTES
+            self._take(line)
+            now_s = time.monotonic()
+            spent_s = now_s - began_s + self._later_s
+        heavy = self._turns.took(spent_s, now_s, lines, large=large, more=bool(waiting))
+        if self._held or self._ending:
+            return
+        rests = (heavy or waiting or self._queued_rows() > turns.MOST_QUEUED_ROWS) and self._rests(now_s)
+        if waiting and not rests:
+            self._turn = asyncio.get_running_loop().call_soon(self._next_slice)
+        if self._told_backlog or self._turn is not None:
+            self._tell_backlog()
+
+    def _rests(self, now_s: float) -> bool:
+        """Whether it has to, for the others' sake; the next slice comes later then."""
+        wait_s = self._turns.wait_s(now_s, len(self._calls), self._queued_rows())
+        if wait_s:
+            self._turn = asyncio.get_running_loop().call_later(wait_s, self._next_slice)
+        return wait_s > 0
+
+    def _queued_rows(self) -> int:
+        return self._dispatcher.queued_rows
+
+    def _tell_backlog(self) -> None:
+        waits = self._held or bool(self._waiting) or self._turn is not None
+        if waits:
+            self._idle.clear()
+        elif not self._calls:
+            self._idle.set()
+        if waits is not self._told_backlog:
+            self._told_backlog = waits
+            self._on_backlog(waits)
+
+    def _take(self, line: bytes | TooLong) -> None:
+        if isinstance(line, TooLong):
+            self._refuse(line_too_long(self._limits.line_bytes))
+        elif line.strip():
+            self._line(line)
+
+    def hear_last(self, data: bytes) -> None:
+        """The peer is gone, with `data` still unread: nothing is begun any more, but its last notice counts."""
+        lines = (*self._waiting, *self._splitter.feed(data))
+        self._waiting.clear()
+        if self._turn is not None:
+            self._turn.cancel()
+            self._turn = None
+        message = read_line(lines[-1]) if lines and isinstance(lines[-1], bytes) else None
+        if isinstance(message, Notice) and self._on_notice is not None and not self._ending:
+            self._on_notice(message.name, message.data)
 
     def notify(self, name: str, data: Any) -> None:
         """Send a line that nobody asked for."""
@@ -101,6 +199,9 @@ class WireConnection:
         await asyncio.shield(self._ending)
 
     async def _end(self) -> None:
+        self._waiting.clear()
+        if self._turn is not None:
+            self._turn.cancel()
         self._dispatcher.stop_hearing(self.caller, self.notify)
         await self._dispatcher.caller_ended(self.caller)
         self._ended = True
@@ -121,29 +222,51 @@ class WireConnection:
             self._refuse(message)
 
     def _request(self, request: Request) -> None:
-        number = request.id
-        if number in self._calls:
-            self._refuse(Unreadable(number, duplicate_id(number)))
-            return
-        if len(self._calls) >= self._limits.calls_in_flight:
-            self._refuse(Unreadable(number, too_many(self._limits.calls_in_flight)))
-            return
-        wait_s = self._pace.take(time.monotonic()) if self._pace is not None else 0.0
-        if self._pace is not None and wait_s:
-            self._refuse(Unreadable(number, too_fast(self._pace.per_s, wait_s)))
+        number, size = request.id, len(request.raw_args)
+        problem = self._too_much(number, size)
+        if problem is not None:
+            self._refuse(Unreadable(number, problem))
             return
         self._calls[number] = None
+        self._later_s += turns.RECORD_S
+        self._bytes_under_way += size
         self._idle.clear()
-        call = self._dispatcher.submit(self.caller, request, lambda result, error: self._reply(number, result, error))
+
+        def reply(result: bytes | None, error: CapError | None) -> None:
+            self._bytes_under_way -= size
+            self._reply(number, result, error)
+
+        call = self._dispatcher.submit(self.caller, request, reply)
         if number in self._calls:
             self._calls[number] = call
+            self._later_s += turns.LATER_S if call.session is not None and call.task is None else turns.TASK_S
+
+    def _too_much(self, number: CallId, size: int) -> CapError | None:
+        """Why this call may not begin now; None when it may."""
+        if number in self._calls:
+            return duplicate_id(number)
+        if len(self._calls) >= self._calls_in_flight.value:
+            return too_many(self._calls_in_flight)
+        if self._bytes_under_way + size > self._bytes_in_flight and self._calls:
+            return too_much_under_way(int(self._bytes_in_flight), self._bytes_under_way + size)
+        if self._pace is not None and self._calls_per_s is not None:
+            wait_s = self._pace.take(time.monotonic())
+            return too_fast(self._calls_per_s, wait_s) if wait_s else None
+        return None
 
     def _reply(self, number: CallId, result: bytes | None, error: CapError | None) -> None:
         self._calls.pop(number, None)
-        if not self._calls:
+        if not self._calls and not self._told_backlog:
             self._idle.set()
-        if not self._ended:
-            self._write(ok_line(number, result or b"{}") if error is None else error_line(number, error))
+        if self._ended:
+            return
+        if result is not None:
+            self._turns.answered(len(result), time.monotonic())
+        if self._held and result is not None and self._unread_bytes is not None:
+            unread = self._unread_bytes() + len(result)
+            if unread > self._limits.run_unread_bytes:
+                result, error = None, not_read(self._limits.run_unread_bytes, unread)
+        self._write(ok_line(number, result or b"{}") if error is None else error_line(number, error))
 
     def _refuse(self, problem: Unreadable) -> None:
         self._write(error_line(problem.id, problem.error))
@@ -156,22 +279,44 @@ def duplicate_id(number: CallId) -> InvalidArgumentError:
     )
 
 
-def too_many(limit: int) -> ExhaustedError:
+def too_many(bound: Bound) -> ExhaustedError:
     """Too many calls without an answer."""
-    return ExhaustedError(
+    return bound.error(
         "RATE_LIMITED",
-        f"{limit} calls are under way and that is the limit; wait for an answer first",
-        limit=limit,
-        actual=limit + 1,
+        f"{bound.value:g} calls are under way and that is the limit; wait for an answer first",
+        actual=int(bound.value) + 1,
     )
 
 
-def too_fast(per_s: float, wait_s: float) -> ExhaustedError:
-    """The calls come faster than the app's manifest said they would."""
-    wait_ms = math.ceil(wait_s * 1000)
+def too_much_under_way(limit: int, actual: int) -> ExhaustedError:
+    """The arguments of the calls without an answer take too much memory."""
     return ExhaustedError(
         "RATE_LIMITED",
-        f"the manifest's calls_per_s is {per_s:g}; call again in {wait_ms} ms, or raise it in app.toml",
-        limit=per_s,
+        f"the calls under way hold {actual} bytes of arguments with this one and may hold {limit}; "
+        "wait for an answer first, or send less in a call",
+        what="run_bytes_in_flight",
+        limit=limit,
+        actual=actual,
+    )
+
+
+def too_fast(bound: Bound, wait_s: float) -> ExhaustedError:
+    """The calls come faster than the app's manifest said they would, or its owner lets them."""
+    wait_ms = math.ceil(wait_s * 1000)
+    return bound.error(
+        "RATE_LIMITED",
+        f"the run may begin {bound.value:g} calls a second; call again in {wait_ms} ms",
         retryAfterMs=wait_ms,
+    )
+
+
+def not_read(limit: int, actual: int) -> ExhaustedError:
+    """The call was done, but its peer leaves its answers lying."""
+    return ExhaustedError(
+        "RESULT_TOO_LARGE",
+        f"the call was done, but {actual} bytes of answers wait to be read with this one and {limit} may; "
+        "read the answers before calling on",
+        what="run_unread_bytes",
+        limit=limit,
+        actual=actual,
     )

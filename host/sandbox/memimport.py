@@ -107,8 +107,8 @@ def _is_import() -> bool:
 
 def _reason(name: str) -> str:
     if name in sys.stdlib_module_names:
-        return "this part of the standard library needs what the sandbox takes away (files, network, processes)"
-    return "third-party packages are not available in the sandbox; put pure-Python modules into the app's folder"
+        return "this part of the standard library needs what the sandbox takes away"
+    return "third-party packages are not available in the sandbox"
 
 
 def install(fd: int) -> None:

@@ -27,6 +27,7 @@ LEFT_OUT = frozenset(
     {
         "__phello__",  # a toy
         "__pycache__",
+        "_pyrepl",  # a terminal; 3.13 and later
         "antigravity.py",  # opens a browser
         "curses",  # a terminal
         "dbm",  # files

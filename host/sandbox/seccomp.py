@@ -42,9 +42,6 @@ class GuardedCall(NamedTuple):
 # tgkill (reaches other processes), pread64 and the like (there are no files).
 ALLOWED = (
     Call("brk", 12, "malloc"),
-    Call("clock_getres", 229, "time.get_clock_info"),
-    Call("clock_gettime", 228, "time, where the vDSO cannot answer"),
-    Call("clock_nanosleep", 230, "time.sleep"),
     Call("close", 3, "own descriptors"),
     Call("close_range", 436, "own descriptors"),
     Call("dup", 32, "own descriptors"),
@@ -69,7 +66,6 @@ ALLOWED = (
     Call("getrlimit", 97, "own limits"),
     Call("getrusage", 98, "own CPU time"),
     Call("getsockname", 51, "asyncio asks every socket"),
-    Call("getsockopt", 55, "socket.socket(fileno=…) asks for the kind"),
     Call("gettid", 186, "locks of glibc"),
     Call("gettimeofday", 96, "time, where the vDSO cannot answer"),
     Call("getuid", 102, "the dedicated uid"),
@@ -92,7 +88,6 @@ ALLOWED = (
     Call("rt_sigaction", 13, "asyncio.run handles SIGINT"),
     Call("rt_sigprocmask", 14, "own signal mask"),
     Call("rt_sigreturn", 15, "the end of a signal handler"),
-    Call("sched_getaffinity", 204, "os.cpu_count"),
     Call("sched_yield", 24, "time.sleep(0)"),
     Call("select", 23, "selectors"),
     Call("sendmsg", 46, "asyncio of 3.12 and later; only stream pairs exist, which take no address"),
@@ -104,13 +99,25 @@ ALLOWED = (
     Call("writev", 20, "glibc's last words"),
 )
 
+# Clocks of the system, of this process and of this thread; any other number is the CPU clock of some process.
+CLOCKS = ArgumentRule(0, (0, 1, 2, 3, 4, 5, 6, 7, 11))
+
 GUARDED = (
+    GuardedCall("clock_getres", 229, (CLOCKS,), "time.get_clock_info"),
+    GuardedCall("clock_gettime", 228, (CLOCKS,), "time, where the vDSO cannot answer"),
+    GuardedCall("clock_nanosleep", 230, (CLOCKS,), "time.sleep"),
     # Without this F_SETOWN + F_SETSIG sends any signal to any process of the same uid.
     GuardedCall(
         "fcntl", 72, (ArgumentRule(1, (0, 1, 2, 3, 4, 1030)),), "DUPFD, GETFD, SETFD, GETFL, SETFL, DUPFD_CLOEXEC"
     ),
     # WAIT, WAKE, REQUEUE, CMP_REQUEUE, WAKE_OP, WAIT_BITSET, WAKE_BITSET: no priority inheritance, nobody needs it.
     GuardedCall("futex", 202, (ArgumentRule(1, (0, 1, 3, 4, 5, 9, 10), mask=0x7F),), "locks; flags are masked away"),
+    GuardedCall(
+        "getsockopt",
+        55,
+        (ArgumentRule(1, (1,)), ArgumentRule(2, (3, 4, 7, 8, 38, 39))),
+        "SO_TYPE, ERROR, SNDBUF, RCVBUF, PROTOCOL, DOMAIN; so no SO_PEERCRED, and no SO_PEERPIDFD of the host",
+    ),
     GuardedCall(
         "ioctl",
         16,
@@ -120,9 +127,11 @@ GUARDED = (
     GuardedCall(
         "prlimit64",
         302,
-        (ArgumentRule(0, (0,)), ArgumentRule(2, (0,), wide=True)),
-        "reads its own limits, sets none",
+        (ArgumentRule(0, (0,)),),
+        "its own limits: what it has been given it can only lower, without a capability",
     ),
+    # With a number it tells whether that process exists.
+    GuardedCall("sched_getaffinity", 204, (ArgumentRule(0, (0,)),), "os.cpu_count; its own only"),
     GuardedCall("sendto", 44, (ArgumentRule(4, (0,), wide=True),), "socket.send: never with an address"),
     # A datagram pair could send to an abstract address of the host. The mask drops SOCK_CLOEXEC and SOCK_NONBLOCK.
     GuardedCall(

@@ -1,4 +1,4 @@
-"""The worker process: `python -I -S -B worker.py FD CONFIG`. Locks itself, says so, and only then serves a script."""
+"""The worker process: `python -I -S -B worker.py FD`. Is told how, locks itself, says so, and then serves a script."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ import sys
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-TIER = "noopen"  # no path reaches anything; namespaces around it would be another tier with the same contract
+BWRAP = "bwrap"  # bubblewrap's namespaces around the lock
+NOOPEN = "noopen"  # the lock alone: no path reaches anything
+NONE = "none"  # nothing is locked, by the owner's own word
 REFUSED_EXIT = 70
 SOCKET_FD = 3  # the only descriptor a script has besides 0 to 2, which are /dev/null
 MAX_REASON_CHARACTERS = 2000
+MAX_SETTINGS_BYTES = 4096
 MAX_FD = 1 << 20  # the kernel's own ceiling (fs.nr_open); one close_range call from Linux 5.9 on
 
 # Machine code cannot be loaded once nothing can be opened. What a build lacks is passed over. Left out on purpose:
@@ -74,19 +77,46 @@ def main() -> NoReturn:
     """Lock, test, tell the host, serve, end. Whatever goes wrong before `ready` is told as `refused`, exit 70."""
     fd = int(sys.argv[1])
     try:
-        config = json.loads(sys.argv[2])
+        config = _told(fd)
         _close_all_but(fd, config["blob_fd"])
+        if config["tier"] == BWRAP:
+            _check_namespaces()
         lock, self_test, serve = _load(config["blob_fd"], config["runtime"])
         fd = _forget_the_outside(fd)
-        limits = lock.Limits(**config["limits"])
-        abi = lock.lock(uid=config["uid"], limits=limits, parent_pid=config["parent_pid"])
-        layers = {"tier": TIER, "landlock": abi, "uid": os.geteuid(), "checks": self_test(config["uid"])}
+        if config["tier"] == NONE:
+            lock.become(config["uid"])
+            abi, checks = 0, {}
+        else:
+            limits = lock.Limits(**config["limits"])
+            abi = lock.lock(uid=config["uid"], limits=limits, parent_pid=config["parent_pid"])
+            checks = self_test(config["uid"])
+        layers = {"tier": config["tier"], "landlock": abi, "uid": os.geteuid(), "checks": checks}
         _send(fd, "ready", layers)
     except BaseException as error:
         _send(fd, "refused", {"why": f"{type(error).__name__}: {error}"[:MAX_REASON_CHARACTERS]})
         os._exit(REFUSED_EXIT)
     serve(fd, layers)
     os._exit(0)
+
+
+def _told(fd: int) -> dict[str, Any]:
+    """The host's first line: the settings. Not as an argument, which a script could read."""
+    line = b""
+    while not line.endswith(b"\n"):
+        chunk = os.read(fd, MAX_SETTINGS_BYTES)
+        if not chunk:
+            os._exit(REFUSED_EXIT)  # the host is gone
+        line += chunk
+    settings: dict[str, Any] = json.loads(line)
+    return settings
+
+
+def _check_namespaces() -> None:
+    """Whatever was started as bubblewrap has to have wrapped us. Raises RuntimeError."""
+    seen = [place for place in ("/proc", "/etc", "/home", "/sys") if os.path.exists(place)]
+    if (os.getppid(), os.getpid()) != (1, 2) or seen:
+        what = f"sees {seen[0]}" if seen else f"is process {os.getpid()}, not 2"
+        raise RuntimeError(f"the worker was started without namespaces of its own: it {what}")
 
 
 def _close_all_but(*kept: int) -> None:
@@ -129,7 +159,7 @@ def _preload(name: str) -> None:
 
 def _forget_the_outside(fd: int) -> int:
     os.environ.clear()  # the C locale's coercion puts LC_CTYPE there
-    sys.argv[:] = [""]
+    sys.argv[:] = sys.orig_argv[:] = [""]
     null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, 2)  # until here it is the host's record of why a worker did not start
     os.dup2(fd, SOCKET_FD)  # a host with many descriptors hands out high numbers

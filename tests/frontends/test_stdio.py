@@ -241,3 +241,27 @@ async def test_closing_either_end_twice_is_fine(opened: Callable[[int], int]) ->
     output.write(b"two\n")
     assert os.read(hears, 100) == b"one\n"
     await asyncio.wait_for(source.ended.wait(), 1)
+
+
+async def test_a_file_is_read_no_faster_than_it_is_taken(tmp_path: Path, opened: Callable[[int], int]) -> None:
+    path = tmp_path / "calls"
+    path.write_bytes(b"x" * 1_000_000)
+    taken: list[int] = []
+
+    def take(data: bytes) -> None:
+        taken.append(len(data))
+        if len(taken) == 2:
+            source.pause()
+
+    source = Input(take)
+    await source.start(opened(os.open(path, os.O_RDONLY)))
+    async with asyncio.timeout(5):
+        while len(taken) < 2:  # noqa: ASYNC110 - the feed is no coroutine
+            await asyncio.sleep(0.01)
+    await asyncio.sleep(0.05)
+    assert len(taken) == 2
+    source.resume()
+    async with asyncio.timeout(5):
+        await source.ended.wait()
+    assert sum(taken) == 1_000_000
+    source.close()

@@ -4,75 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from host.core import turns
 from host.core.limits import Limits
-from host.dispatch.call import Call
-from host.dispatch.entry import Lane
-from host.frontends.wire_connection import WireConnection
-from tests.dispatch.support import World, caller, entry
-
-Message = dict[str, Any]
+from host.core.run_limits import run_limits
+from tests.frontends.talk import Talk
 
 
-def stay(call: Call) -> None:
-    """Leaves its call under way."""
-
-
-def at_once(call: Call) -> None:
-    """Answers before the dispatcher has returned."""
-    call.finish(b'{"at":"once"}')
-
-
-class Talk:
-    """A connection, its world, and what it wrote."""
-
-    def __init__(
-        self, *, limits: Limits | None = None, notices: list[tuple[str, Any]] | None = None, **more: Any
-    ) -> None:
-        self.world = World(
-            entry(capability=None),
-            entry("t.stay", handler=stay, capability=None),
-            entry("t.once", handler=at_once, capability=None),
-            entry("t.tab", handler=stay, capability=None, lane=Lane.TAB),
-        )
-        self.written = b""
-        self._news = asyncio.Event()
-        on_notice = None if notices is None else lambda name, data: notices.append((name, data))
-        self.connection = WireConnection(
-            self.world.dispatcher, caller(), self._write, limits or Limits(), on_notice, **more
-        )
-
-    def _write(self, line: bytes) -> None:
-        assert line.count(b"\n") == 1
-        assert line.endswith(b"\n")
-        self.written += line
-        self._news.set()
-
-    def says(self, *messages: Message | bytes) -> Talk:
-        for message in messages:
-            self.connection.feed(message if isinstance(message, bytes) else json.dumps(message).encode() + b"\n")
-        return self
-
-    @property
-    def answers(self) -> list[Message]:
-        return [json.loads(line) for line in self.written.splitlines()]
-
-    @property
-    def told(self) -> list[tuple[Any, str]]:
-        """(id, code) of each answer; "ok" for a result."""
-        return [(one["id"], "ok" if one["ok"] else one["error"]["code"]) for one in self.answers]
-
-    async def until(self, count: int) -> list[Message]:
-        async with asyncio.timeout(5):
-            while len(self.answers) < count:
-                self._news.clear()
-                await self._news.wait()
-        return self.answers
+@pytest.fixture(autouse=True, scope="module")
+def whole_talks() -> Iterator[None]:
+    """Everything that is said is heard at once, on a loaded machine too; slices have a file of their own."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(turns, "SLICE_S", 60.0)
+        yield
 
 
 async def test_a_call_is_answered_under_its_id() -> None:
@@ -118,7 +68,7 @@ async def test_more_calls_than_may_be_under_way_are_refused_one_by_one() -> None
         *({"id": number, "method": "t.stay"} for number in range(4)), {"cancel": 0}, {"id": 9, "method": "t.once"}
     )
     assert talk.told == [(2, "RATE_LIMITED"), (3, "RATE_LIMITED"), (0, "CANCELLED"), (9, "ok")]
-    assert talk.answers[0]["error"]["details"] == {"limit": 2, "actual": 3}
+    assert talk.answers[0]["error"]["details"] == {"what": "calls_in_flight", "limit": 2, "actual": 3}
 
 
 async def test_two_hundred_calls_under_way_come_back_unmixed() -> None:
@@ -258,7 +208,9 @@ def test_every_call_has_exactly_one_answer_whatever_the_talk(steps: list[str], s
 
 
 async def test_the_pace_of_a_manifest_is_kept() -> None:
-    talk = Talk(calls_per_s=2.0)
+    talk = Talk(run=run_limits(Limits(), {"calls_per_s": 2.0}))
     talk.says(*({"id": number, "method": "t.once"} for number in range(4)))
     assert [code for _, code in talk.told] == ["ok", "ok", "RATE_LIMITED", "RATE_LIMITED"]
-    assert 0 < talk.answers[2]["error"]["details"]["retryAfterMs"] <= 500
+    details = talk.answers[2]["error"]["details"]
+    assert 0 < details.pop("retryAfterMs") <= 500
+    assert details == {"what": "calls_per_s", "limit": 2.0}

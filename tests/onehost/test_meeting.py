@@ -90,9 +90,12 @@ async def test_who_joins_a_host_in_its_last_moment_is_served_and_others_find_it_
 async def test_there_is_one_host_a_meeting_and_the_next_one_waits_for_its_end(meeting: Meeting) -> None:
     async with sole_host(meeting) as first:
         assert first
-        listening = await listen(meeting, server())
+        served = server()
+        listening = await listen(meeting, served)
         async with sole_host(meeting) as second:
             assert not second
+        async with asyncio.timeout(5):
+            await served.changed.wait()  # who looked has left again
         meeting.socket.unlink()
         listening.close()
         waiting = asyncio.ensure_future(anext_host(meeting))

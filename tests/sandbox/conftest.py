@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from host.sandbox.launcher import SandboxConfig
+from host.sandbox.launcher import TIERS, SandboxConfig
 from tests.sandbox.support import Conversation, conversation, probe_config
 
 
 @pytest.fixture(scope="session")
 def config(tmp_path_factory: pytest.TempPathFactory) -> SandboxConfig:
     return probe_config(tmp_path_factory.mktemp("blob"))
+
+
+@pytest.fixture(params=TIERS)
+def either(config: SandboxConfig, request: pytest.FixtureRequest) -> SandboxConfig:
+    """In each tier."""
+    return replace(config, tiers=(request.param,))
 
 
 @pytest.fixture(scope="session")

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from host.sandbox.launcher import probe
+from host.sandbox.launcher import choose
 from host.sandbox.seccomp import ARGUMENTS_AT, JUMP_EQUAL, LOAD, NUMBER_AT, RET_ALLOW, RETURN, Instruction, encoded
 from tests.sandbox.support import probe_config
 
@@ -56,4 +56,4 @@ def cripple(what: Cripple) -> None:
 if __name__ == "__main__":
     if (wanted := KINDS[sys.argv[1]]) is not None:
         cripple(wanted)
-    print(json.dumps(asdict(asyncio.run(probe(probe_config(Path(sys.argv[2])))))))
+    print(json.dumps(asdict(asyncio.run(choose(probe_config(Path(sys.argv[2])))))))

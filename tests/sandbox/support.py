@@ -11,7 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from host.sandbox.launcher import CAPSDK, SandboxConfig, Worker, launch
+from host.sandbox.launcher import CAPSDK, SandboxConfig, launch
+from host.sandbox.process import Worker
+from host.sandbox.worker import NOOPEN
 
 PROBE_RUNTIME = Path(__file__).parent / "probe_runtime"
 ANSWER_TIMEOUT_S = 10.0
@@ -52,9 +54,10 @@ class Conversation:
         asyncio.run(self.worker.aclose())
 
 
-def probe_config(cache_dir: Path) -> SandboxConfig:
-    """A worker that does what the tests say."""
-    return SandboxConfig(cache_dir=cache_dir, packages=(CAPSDK, PROBE_RUNTIME), runtime="probe_runtime")
+def probe_config(cache_dir: Path, *tiers: str) -> SandboxConfig:
+    """A worker that does what the tests say; in the tier that every machine has, when none is named."""
+    packages = (CAPSDK, PROBE_RUNTIME)
+    return SandboxConfig(cache_dir, packages=packages, runtime="probe_runtime", tiers=tiers or (NOOPEN,))
 
 
 @contextmanager

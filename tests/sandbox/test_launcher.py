@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import time
 from dataclasses import replace
@@ -12,8 +13,10 @@ import pytest
 
 from capsdk.errors import UnavailableError
 from host.sandbox import launcher
-from host.sandbox.launcher import SandboxConfig, Worker, launch, probe
-from tests.sandbox.support import is_running
+from host.sandbox import worker as worker_module
+from host.sandbox.launcher import SandboxConfig, choose, launch
+from host.sandbox.process import Worker
+from tests.sandbox.support import is_running, wait_until_gone
 
 
 def children() -> set[int]:
@@ -40,9 +43,9 @@ ASKS = b'{"source": "6 * 7", "given": {}}\n'
 ANSWERS = b'{"value": "42"}\n'
 
 
-async def test_a_worker_tells_its_layers_serves_and_ends_with_its_socket(config: SandboxConfig) -> None:
-    worker = await launch(config)
-    assert worker.layers["tier"] == "noopen"
+async def test_a_worker_tells_its_layers_serves_and_ends_with_its_socket(either: SandboxConfig) -> None:
+    worker = await launch(either)
+    assert worker.layers["tier"] == either.tiers[0]
     assert worker.layers["checks"]["open"] == "EPERM"
     assert worker.layers["checks"]["socketpair"] == "ok"
     assert worker.pending == b""
@@ -52,8 +55,8 @@ async def test_a_worker_tells_its_layers_serves_and_ends_with_its_socket(config:
     await worker.aclose()
 
 
-async def test_killing_and_closing_twice_is_fine(config: SandboxConfig) -> None:
-    worker = await launch(config)
+async def test_killing_and_closing_twice_is_fine(either: SandboxConfig) -> None:
+    worker = await launch(either)
     worker.kill()
     worker.kill()
     assert set(await asyncio.gather(worker.wait(5), worker.wait(5))) == {"SIGKILL"}
@@ -71,19 +74,23 @@ async def test_waiting_for_a_living_worker_has_an_end(config: SandboxConfig) -> 
 
 
 async def test_the_end_is_seen_without_process_descriptors_too(
-    config: SandboxConfig, monkeypatch: pytest.MonkeyPatch
+    either: SandboxConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def missing(pid: int) -> int:
         raise OSError(38, "not implemented")
 
-    worker = await launch(config)
     monkeypatch.setattr(os, "pidfd_open", missing)
+    worker = await launch(either)
     worker.sock.close()
     assert await worker.wait(5) == "exit 0"
+    another = await launch(either)
+    another.kill()
+    assert await another.wait(5) == "SIGKILL"
+    assert wait_until_gone(another.pid, timeout_s=1.0)
 
 
-async def test_workers_run_side_by_side(config: SandboxConfig) -> None:
-    workers = await asyncio.gather(*(launch(config) for _ in range(3)))
+async def test_workers_run_side_by_side(either: SandboxConfig) -> None:
+    workers = await asyncio.gather(*(launch(either) for _ in range(3)))
     assert len({worker.pid for worker in workers}) == 3
     assert await asyncio.gather(*(exchange(worker, ASKS) for worker in workers)) == [ANSWERS] * 3
     await asyncio.gather(*(worker.aclose() for worker in workers))
@@ -122,7 +129,7 @@ async def test_what_cannot_be_started_is_unavailable(config: SandboxConfig, chan
     with pytest.raises(UnavailableError) as caught:
         await launch(replace(config, **change))  # type: ignore[arg-type]  # a row of the table
     assert caught.value.code == "SANDBOX_UNAVAILABLE"
-    report = await probe(replace(config, **change))  # type: ignore[arg-type]
+    report = await choose(replace(config, **change))  # type: ignore[arg-type]
     assert (report.available, report.reasons) == (False, tuple(caught.value.details["reasons"]))
     assert children() == before
 
@@ -139,15 +146,30 @@ async def test_a_worker_that_is_never_ready_is_ended_at_the_deadline(
     assert children() == before
 
 
-async def test_a_cancelled_launch_leaves_nothing(config: SandboxConfig) -> None:
-    before, descriptors = children(), len(os.listdir("/proc/self/fd"))
-    for delay_s in (0.0, 0.002, 0.01, 0.02, 0.04):
-        task = asyncio.create_task(launch(config))
-        await asyncio.sleep(delay_s)
-        if task.done():
-            await task.result().aclose()
+def orphans() -> set[int]:
+    """Workers, and what is set up for one, whose starter is gone."""
+    found = set()
+    for place in Path("/proc").iterdir():
+        with contextlib.suppress(OSError):
+            mine = os.fsencode(worker_module.__file__) in (place / "cmdline").read_bytes()
+            if mine and (place / "stat").read_text().rpartition(")")[2].split()[1] == "1":
+                found.add(int(place.name))
+    return found
+
+
+async def test_a_cancelled_launch_leaves_nothing(either: SandboxConfig) -> None:
+    await (await launch(either)).aclose()  # the blob is there
+    before, descriptors, strays = children(), len(os.listdir("/proc/self/fd")), orphans()
+    for delay_ms in range(30):
+        task = asyncio.create_task(launch(either))
+        await asyncio.sleep(delay_ms / 1000)
         task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
+        with contextlib.suppress(asyncio.CancelledError):
+            await (await task).aclose()
     await asyncio.get_running_loop().shutdown_default_executor()
     assert children() == before
     assert len(os.listdir("/proc/self/fd")) == descriptors
+    deadline = time.monotonic() + 2.0
+    while orphans() - strays and time.monotonic() < deadline:  # noqa: ASYNC110 - they are no children of ours
+        await asyncio.sleep(0.05)
+    assert orphans() <= strays

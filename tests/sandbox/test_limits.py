@@ -19,8 +19,8 @@ BUSY_LOOPS = (  # statements, ending
 
 
 @pytest.mark.parametrize(("source", "ending"), BUSY_LOOPS)
-def test_a_busy_loop_ends_at_the_cpu_limit(config: SandboxConfig, source: str, ending: str) -> None:
-    with conversation(config, limits=Limits(cpu_s=1)) as talk:
+def test_a_busy_loop_ends_at_the_cpu_limit(either: SandboxConfig, source: str, ending: str) -> None:
+    with conversation(either, limits=Limits(cpu_s=1)) as talk:
         began = time.monotonic()
         talk.say(source)
         assert talk.ending() == ending
@@ -59,10 +59,24 @@ for each in kept:
         talk.control()
 
 
-def test_a_crash_of_the_interpreter_is_told_by_its_signal(config: SandboxConfig) -> None:
-    with conversation(config) as talk:
+def test_a_crash_of_the_interpreter_is_told_by_its_signal(either: SandboxConfig) -> None:
+    with conversation(either) as talk:
         talk.say("ctypes.string_at(0)")
         assert talk.ending() == "SIGSEGV"
+
+
+OWN_LIMITS = """
+resource.setrlimit(resource.RLIMIT_AS, (300 << 20, 400 << 20))
+result = resource.getrlimit(resource.RLIMIT_AS)
+resource.setrlimit(resource.RLIMIT_AS, (600 << 20, 600 << 20))
+"""
+
+
+def test_a_worker_may_lower_its_own_limits_and_not_raise_them(either: SandboxConfig) -> None:
+    with conversation(either) as talk:
+        lowered = OWN_LIMITS[: OWN_LIMITS.rindex("resource.setrlimit")]
+        assert talk.ask(lowered) == {"value": str((300 << 20, 400 << 20))}
+        assert talk.ask(OWN_LIMITS)["error"] == "ValueError"  # what Python makes of EPERM
 
 
 RESOURCES = (  # limit, soft and hard value with the default limits

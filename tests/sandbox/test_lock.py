@@ -120,8 +120,8 @@ def test_a_worker_ends_when_its_host_is_already_gone() -> None:
     assert done.returncode == lock.PARENT_GONE_EXIT
 
 
-def test_killing_the_host_leaves_no_worker(config: SandboxConfig) -> None:
-    command = [sys.executable, str(HERE / "doomed_host.py"), str(config.cache_dir)]
+def test_killing_the_host_leaves_no_worker(either: SandboxConfig) -> None:
+    command = [sys.executable, str(HERE / "doomed_host.py"), str(either.cache_dir), either.tiers[0]]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as host:
         assert host.stdout is not None
         pid = int(host.stdout.readline())
@@ -134,9 +134,9 @@ def test_killing_the_host_leaves_no_worker(config: SandboxConfig) -> None:
 def test_an_ordinary_user_has_a_sandbox_too(tmp_path: Path) -> None:
     source = f"""
 import asyncio, pathlib
-from host.sandbox.launcher import probe
+from host.sandbox.launcher import choose
 from tests.sandbox.support import probe_config
-said = asyncio.run(probe(probe_config(pathlib.Path({str(tmp_path / "unreachable")!r}))))
+said = asyncio.run(choose(probe_config(pathlib.Path({str(tmp_path / "unreachable")!r}))))
 print(said.available, said.tier, said.worker_uid, *said.reasons)
 """
     user: dict[str, Any] = {"user": NOBODY, "group": NOBODY, "extra_groups": [], "env": {}, "cwd": "/"}

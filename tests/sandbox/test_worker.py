@@ -89,6 +89,7 @@ result = own_module.answer
 SURROUNDINGS = (  # expression, value
     pytest.param("dict(os.environ)", "{}", id="environment"),
     pytest.param("sys.argv", "['']", id="arguments"),
+    pytest.param("sys.orig_argv", "['']", id="arguments-of-the-interpreter"),
     pytest.param("sys.path", "[]", id="import-path"),
     pytest.param("os.getcwd()", "/", id="folder"),
     pytest.param("[m for m in sys.modules if m.split('.')[0] == 'host']", "[]", id="modules-of-the-host"),

@@ -36,12 +36,20 @@ def test_a_full_manifest_is_taken_as_it_is() -> None:
         input.schema = { type = "object" }
         output.columns = ["title", { name = "price", type = "number", optional = true }]
         schedule = { cron = "0 7 * * 1", timezone = "Europe/Berlin" }
-        limits = { wall_s = 90, cpu_s = 2.5, memory_mb = 256, calls_per_s = 20, output_kb = 64 }
+
+        [limits]
+        wall_s = 90
+        cpu_s = 2.5
+        memory_mb = 256
+        calls_in_flight = 4
+        calls_per_s = 20
+        output_kb = 64
+        log_lines = 100
         """
     )
     assert manifest.output.columns == [Column(name="title"), Column(name="price", type="number", optional=True)]
     assert (manifest.input.example, manifest.input.schema_) == ({"items": ["A-1"]}, {"type": "object"})
-    assert manifest.limits.wall_s == 90
+    assert (manifest.limits.wall_s, manifest.limits.calls_in_flight, manifest.limits.log_lines) == (90, 4, 100)
     assert manifest.schedule is not None
 
 
@@ -50,6 +58,10 @@ REFUSED = (  # what is added to the minimal manifest, the keys at fault
     pytest.param("network = true", ["network"], id="unknown-key"),
     pytest.param("[limits]\nwall = 3", ["limits.wall"], id="unknown-key-in-a-table"),
     pytest.param("[limits]\nwall_s = 0", ["limits.wall_s"], id="limit-of-nothing"),
+    pytest.param("[limits]\nwall_s = nan", ["limits.wall_s"], id="limit-that-is-no-number"),
+    pytest.param("[limits]\ncalls_per_s = inf", ["limits.calls_per_s"], id="limit-without-end"),
+    pytest.param("[limits]\nlog_lines = 0", ["limits.log_lines"], id="no-log-lines"),
+    pytest.param("[limits]\ncalls_in_flight = 1.5", ["limits.calls_in_flight"], id="half-a-call"),
     pytest.param('[limits]\nmemory_mb = "512"', ["limits.memory_mb"], id="number-as-text"),
     pytest.param("[limits]\nmemory_mb = true", ["limits.memory_mb"], id="true-is-no-number"),
     pytest.param('capabilities = "browser.debug"', ["capabilities"], id="text-for-a-list"),

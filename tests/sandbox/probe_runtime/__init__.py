@@ -15,6 +15,7 @@ import resource
 import select
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import threading
@@ -64,6 +65,7 @@ def attempt(source: str, fd: int, given: dict[str, Any]) -> dict[str, str]:
         select,
         signal,
         socket,
+        struct,
         subprocess,
         sys,
     )
