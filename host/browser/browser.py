@@ -64,6 +64,7 @@ class Browser:
         self.on_detached: Callable[[str], None] = lambda cdp_session: None
         self.on_popup: Callable[[str, dict[str, Any]], str] = lambda guard, info: "nobody lends it"
         self.popup_is_blank: Callable[[dict[str, Any]], bool] = lambda info: False
+        self.popup_turn: Callable[[dict[str, Any]], Awaitable[None]] = no_turn
         self.on_popup_refused: Callable[[dict[str, Any], str, str], None] = lambda info, url, reason: None
         self.on_held: Callable[[str, float], None] = lambda session, seconds: None
         self.on_oversize_event: Callable[[str, str, int], None] = lambda session, method, size_bytes: None
@@ -288,6 +289,11 @@ class Browser:
         Closed while it waits it would hang its opener for ever (facts/cdp.md 3); closed with a request held by Fetch,
         the end of that CDP session lets the request go. So it is resumed, its request fails, then it is closed.
         """
+        self._turned_away.add(session)
+        self._spawn(self._refuse_in_turn(connection, session, info, reason))
+
+    async def _refuse_in_turn(self, connection: Connection, session: str, info: dict[str, Any], reason: str) -> None:
+        await self.popup_turn(info)
         held: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
         def hear(method: str, params: msgspec.Raw) -> None:
@@ -297,15 +303,10 @@ class Browser:
                 failed = connection.start("Fetch.failRequest", answer, session)
                 failed.add_done_callback(lambda _: _settle(held, str(paused["request"]["url"])))
 
-        self._turned_away.add(session)
         connection.sinks[session] = hear
-        connection.start("Fetch.enable", {}, session)
-        connection.start("Runtime.runIfWaitingForDebugger", {}, session)
-        self._spawn(self._close_refused(connection, info, held, reason))
-
-    async def _close_refused(
-        self, connection: Connection, info: dict[str, Any], held: asyncio.Future[str], reason: str
-    ) -> None:
+        with contextlib.suppress(ConnectionGone):
+            connection.start("Fetch.enable", {}, session)
+            connection.start("Runtime.runIfWaitingForDebugger", {}, session)
         grace_s = BLANK_POPUP_GRACE_S if self.popup_is_blank(info) else POPUP_GRACE_S
         done, _ = await asyncio.wait((held,), timeout=grace_s)
         self.end_target(connection, info["targetId"])
@@ -342,6 +343,10 @@ class Browser:
         await self.egress.close()
         if self._profile is not None:
             self._profile.release()
+
+
+async def no_turn(info: dict[str, Any]) -> None:
+    """Nobody waits."""
 
 
 def _settle(future: asyncio.Future[str], value: str) -> None:

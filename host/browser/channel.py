@@ -13,6 +13,7 @@ import msgspec
 from capsdk.errors import CapError, PolicyError
 from host.browser.command import cdp_error
 from host.browser.fence import outside
+from host.browser.pace import Flood
 from host.cdp.connection import ConnectionGone
 from host.cdp.envelope import loads
 from host.core.conditions import Surroundings
@@ -91,6 +92,7 @@ class Channel:
         self.paused: dict[str, Paused] = {}  # the requests that the caller holds with Fetch, oldest first
         self.around: Surroundings | None = None
         self._failed: dict[str, str] = {}
+        self.flood = Flood(self)
 
     def listen(self) -> None:
         """Take the events of both CDP sessions."""
@@ -100,6 +102,7 @@ class Channel:
 
     def unlisten(self) -> None:
         """Drop both; what still comes is nobody's. Twice is fine."""
+        self.flood.end()
         for cdp in (self.app, self.guard):
             self.session.connection.sinks.pop(cdp, None)
             self.session.by_cdp.pop(cdp, None)
@@ -122,6 +125,7 @@ class Channel:
         session = self.session
         if not session.capturing:
             return
+        self.flood.event(len(params))
         if self.app_watches and method != "Fetch.requestPaused":
             self._guard_event(method, params)
         raw = bytes(params)

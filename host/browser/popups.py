@@ -52,6 +52,7 @@ class Popups:
         guard, too, until the guard's own has been answered.
         """
         connection, target_id = opener.connection, info["targetId"]
+        await self._sessions.pace.new_page(opener.owner)
         try:
             attached = await connection.start("Target.attachToTarget", {"targetId": target_id, "flatten": True})
         except (CdpFailure, ConnectionGone):

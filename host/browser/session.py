@@ -76,6 +76,7 @@ class Session:
         self.on_hopeless: Callable[[Session, str], None] = lambda session, why: None
         self.on_places: Callable[[Session], None] = lambda session: None
         self.on_refused: Callable[[Session, UrlDecision], None] = lambda session, decision: None
+        self.crowded: Callable[[], bool] = lambda: False  # are other apps at work in this Chromium?
         self._navigation_problem: CapError | None = None
         self._deadlines = Deadlines(limits.command_timeout_s)
         self._commands: dict[int, Command] = {}

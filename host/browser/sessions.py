@@ -14,6 +14,7 @@ from capsdk.errors import CapError, ExhaustedError, OwnershipError, TimeoutError
 from host.browser.browser import CLOSE_AGAIN_S, RETRY_S, Browser, browser_gone
 from host.browser.channel import Channel
 from host.browser.outcome import explained, is_doubtful, place_of
+from host.browser.pace import Pace
 from host.browser.popups import Popups
 from host.browser.session import Session
 from host.browser.tab import Tab
@@ -58,6 +59,7 @@ class Sessions:
         self._places_beside: frozenset[str] = frozenset()
         self._tasks: set[asyncio.Task[None]] = set()
         self._expiry: asyncio.Task[None] | None = None
+        self.pace = Pace()
         self._popups = Popups(self, lambda opener, tab: self._make(opener.owner, tab, opener.capture, opener))
         self.on_released: Callable[[Caller, str, CapError], None] = lambda owner, session_id, reason: None
         self.on_refused: Callable[[Caller, UrlDecision], None] = lambda owner, decision: None
@@ -65,6 +67,7 @@ class Sessions:
         browser.on_target_gone = self._target_gone
         browser.on_detached = self._detached
         browser.on_popup = self._popup
+        browser.popup_turn = self._popup_turn
         browser.popup_is_blank = self._popup_is_blank
         browser.on_popup_refused = self._popup_refused
         browser.on_held = self._held
@@ -112,7 +115,8 @@ class Sessions:
             raise self._released.get(session_id) or session_closed("was never there or is long closed")
         if session.owner != caller:
             raise OwnershipError("SESSION_NOT_OWNED", "the session belongs to another app or run; open one of your own")
-        session.last_used = time.monotonic()
+        session.last_used = now_s = time.monotonic()
+        self.pace.served(caller, now_s)
         return session
 
     def is_live(self, session_id: str) -> bool:
@@ -130,6 +134,7 @@ class Sessions:
         try:
             async with asyncio.timeout(self._limits.open_timeout_s):
                 try:
+                    await self.pace.new_page(caller)
                     session = await self._lend(caller, capture)
                     await session.arm()
                 finally:
@@ -187,6 +192,7 @@ class Sessions:
         session.on_hopeless = self._hopeless
         session.on_places = lambda session: self._tell_places()
         session.on_refused = lambda session, decision: self.on_refused(session.owner, decision)
+        session.crowded = lambda: self.pace.crowded(caller)
         self._live[session.id] = session
         self._by_target[tab.target_id] = session
         self._tell_places()
@@ -336,6 +342,12 @@ class Sessions:
             self._task(self._popups.adopt(opener, guard, info))
         return reason
 
+    async def _popup_turn(self, info: dict[str, Any]) -> None:
+        """A page that opens windows without end waits in its `window.open`, as the app does in its opens."""
+        opener = self._opener_of(info)
+        if opener is not None:
+            await self.pace.new_page(opener.owner)
+
     def _popup_is_blank(self, info: dict[str, Any]) -> bool:
         """Did its opener ask for a window without a page? Else its first request will come."""
         opener = self._opener_of(info)
@@ -364,6 +376,7 @@ class Sessions:
     def _oversize_event(self, cdp_session: str, method: str, size_bytes: int) -> None:
         channel = self._by_cdp.get(cdp_session)
         if channel is not None and cdp_session == channel.app:
+            channel.flood.event(size_bytes)
             channel.session.lose_event(method, size_bytes)
 
     def _title(self, target_id: str, title: str) -> None:

@@ -22,7 +22,7 @@ from host.core.limits import Limits
 from host.core.settings import Settings
 from tests.live.framesite import FrameSites
 from tests.live.walls import temporary_folders_in
-from tests.support.inprocess import Talker, caller
+from tests.support.inprocess import LineTalker, Talker, caller
 from tests.support.stdio import LOADED
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -100,7 +100,7 @@ class Hostile:
     """Goes through its ways again and again until it is stopped; `ends` counts what its calls came to."""
 
     def __init__(self, host: Host, sites: FrameSites, ways: tuple[str, ...]) -> None:
-        self.own = Talker(host, caller("hostile", places=sites.places))
+        self.own = LineTalker(host, caller("hostile", places=sites.places))
         self.url = sites.page("a", PAGE)
         self.ways: dict[str, Callable[[], Awaitable[Any]]] = {name: getattr(self, name) for name in ways}
         self.ends: dict[str, int] = {}
@@ -117,7 +117,7 @@ class Hostile:
         self._enough = True
         async with asyncio.timeout(60):
             await self._task
-        await self.own.host.dispatcher.caller_ended(self.own.who)
+        await self.own.ended()
 
     async def _go(self) -> None:
         while not self._enough:
@@ -258,7 +258,7 @@ async def neighbours(host: Host, sites: FrameSites) -> list[Neighbour]:
     """Seven apps, each with a tab."""
     made = []
     for number in range(NEIGHBOURS):
-        own = Talker(host, caller(f"neighbour-{number}", places=sites.places))
+        own = LineTalker(host, caller(f"neighbour-{number}", places=sites.places))
         one = Neighbour(own, await own.open(sites.page("a", "<title>page</title><p>text</p>")))
         await own.js(one.session, LOADED)
         made.append(one)
