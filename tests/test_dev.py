@@ -39,7 +39,7 @@ case "$1 $2 $3" in
 "-m venv "*) echo venv >>"$CALLS"; sleep 1; mkdir -p "$3/bin"; cp "$0" "$3/bin/python" ;;
 "-m pip "*) echo pip >>"$CALLS"; [ -z "${PIP_FAILS:-}" ] || { echo "no index" >&2; exit 1; } ;;
 *"sys._base_executable"*) echo "$0" ;;
-"-m bench."*) echo "$*" | tr ' ' '_' >>"$CALLS" ;;
+"-m bench."* | "-m tests."*) echo "$*" | tr ' ' '_' >>"$CALLS" ;;
 *find_spec*) [ -e "${0%python}../capsdk-setup" ] && [ ! -e "${0%python}../emptied" ] ;;
 *) exit 3 ;;
 esac
@@ -153,12 +153,28 @@ def test_bench_measures_everything_unless_one_is_named(ready: Machine, args: tup
     assert ready.asked() == [asked]
 
 
+@pytest.mark.parametrize(
+    ("args", "asked"),
+    [
+        pytest.param((), "-m_tests.pythons", id="all-versions"),
+        pytest.param(("3.12", "3.13"), "-m_tests.pythons_3.12_3.13", id="some"),
+    ],
+)
+def test_the_python_versions_are_tried_by_a_word_of_their_own(
+    ready: Machine, args: tuple[str, ...], asked: str
+) -> None:
+    for name in ("Xvfb", "xauth"):
+        ready.put(name, "#!/bin/sh\n")
+    assert ready.dev("test", "pythons", *args) == (0, "", "")
+    assert ready.asked() == [asked]
+
+
 def test_bench_lists_what_can_be_measured_and_no_helper(ready: Machine) -> None:
     shutil.copytree(ROOT / "bench", ready.checkout / "bench", ignore=shutil.ignore_patterns("__pycache__"))
     (ready.bin / "grep").symlink_to(shutil.which("grep") or pytest.skip("no grep here"))
     code, out, err = ready.dev("bench", "--list")
     assert (code, err, ready.asked()) == (0, "", [])
-    assert [line.split()[0] for line in out.splitlines()[1:]] == ["all", "egress", "path"]
+    assert [line.split()[0] for line in out.splitlines()[1:]] == ["all", "egress", "path", "start"]
     assert all(len(line.split()) > 4 for line in out.splitlines()[1:])
 
 
