@@ -402,13 +402,20 @@ SHORT = [sys.executable, "-m", "bench.all", "--short", "--rounds", "1", "--json"
 
 @pytest.mark.chromium
 @pytest.mark.slow
-def test_a_short_run_measures_product_and_direct_clients_on_real_browsers() -> None:
-    subjects = ["--subject", "script", "--subject", "pipe", "--subject", "websocket"]
+@pytest.mark.parametrize(
+    "names",
+    [
+        pytest.param(("script",), id="product"),
+        pytest.param(("script", "pipe", "websocket"), id="product-and-direct-clients", marks=pytest.mark.long),
+    ],
+)
+def test_a_short_run_measures_all_on_real_browsers(names: tuple[str, ...]) -> None:
+    subjects = [word for name in names for word in ("--subject", name)]
     done = subprocess.run([*SHORT, *subjects], cwd=ROOT, capture_output=True, text=True, timeout=240)
     assert done.returncode == 0, done.stderr
     data = json.loads(done.stdout)
     assert data["skipped"] == {}
-    for name in ("script", "pipe", "websocket"):
+    for name in names:
         (figures,) = data["measured"][name]
         assert set(figures) - {"ring"} == set(bench_all.SHORT) - {"ring"}
         assert figures["idle"]["private_bytes"] > 8 * MIB

@@ -159,6 +159,7 @@ async def test_a_page_that_is_asked_for_outside_is_refused_by_name(world: World)
         assert (refused.value.code, sites.origins["mail"] in refused.value.message) == (NOT_ALLOWED, True)
     await until(partial(_is, lambda: len(world.host.sessions) == before), "the slots given back")
     tab = Tab(talker, sites, await talker.open(sites.filled("{shop}/")))
+    await tab.js(LOADED)
     for url in (foreign, sites.filled(f"{{shop}}/hop/302?{foreign}")):
         problem = await tab.problem("Page.navigate", url=url)
         assert problem is not None

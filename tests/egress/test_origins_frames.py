@@ -162,7 +162,8 @@ async def _is(tab: Tab, expression: str, value: Any, handle: str | None = None) 
 async def foreign_in(tab: Tab, *numbers: int) -> None:
     """Wait until the first frame, or those of these numbers, can not be looked into."""
     for number in numbers or (0,):
-        closed = f"(() => {{ try {{ return !frames[{number}].document }} catch (e) {{ return true }} }})()"
+        there = f"frames.length > {number}"  # a frame that is not there yet cannot be looked into either
+        closed = f"{there} && (() => {{ try {{ return !frames[{number}].document }} catch (e) {{ return true }} }})()"
         await until(partial(_is, tab, closed, True), "a foreign document in the frame")
 
 

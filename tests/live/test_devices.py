@@ -17,6 +17,7 @@ from host.browser.enables import GUARD_ENABLES
 from tests.live.framesite import FrameSites
 from tests.live.walls import asked, host_in, talker
 from tests.support.inprocess import Talker
+from tests.support.stdio import LOADED
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -190,10 +191,16 @@ ASKED = (  # the call, what comes of it, and what came of it where nothing is de
 
 @pytest.mark.parametrize(("call", "denied", "granted"), ASKED)
 async def test_what_a_page_asks_the_owner_for_is_denied_at_once(
-    walled: Around, bare: Around, call: str, denied: str, granted: str
+    walled: Around, bare: Around, sites: FrameSites, call: str, denied: str, granted: str
 ) -> None:
     assert await walled.outcome(call) == denied
-    assert await bare.outcome(call) == granted
+    found = await bare.outcome(call)
+    for _ in range(2):
+        if found != granted:  # a list to choose from closes when the one before it takes the focus along
+            page = await bare.open(sites.page("a", "<title>devices</title>"))
+            found = await page.outcome(call)
+            await page.close()
+    assert found == granted
 
 
 STATES = (
@@ -290,5 +297,6 @@ async def test_nor_is_it_for_a_frame_of_another_site(walled: Around, bare: Aroun
     for around, wanted in ((walled, "NotAllowedError"), (bare, WAITS)):
         frame = f"<iframe allow='publickey-credentials-get *' src='{around.named_origin}{inner}'></iframe>"
         page = await around.open(sites.page("a", heard + frame))
+        await asked(page.who, page.session, LOADED)
         assert await page.outcome("said") == wanted
         await page.close()

@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.processes import wait_until
 from tests.support.site import Site
-from tests.support.stdio import Stdio, error, result, seconds, value
+from tests.support.stdio import LOADED, Stdio, error, result, seconds, value
 
 ANSWER_S = 2.0
 
@@ -177,6 +177,7 @@ def test_answering_a_dialog_that_is_not_there_is_chromiums_error(host: Stdio, re
 def test_a_navigation_passes_an_open_dialog(host: Stdio, records: str, site: Site) -> None:
     facts(host.reply(host.post_js(records, "alert('in the way')")))
     host.cdp(records, "Page.navigate", {"url": f"{site.url}/next.html"})
+    host.js(records, LOADED)
     assert host.js(records, "document.title") == "Next page"
 
 

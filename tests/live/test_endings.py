@@ -120,6 +120,7 @@ def test_a_chromium_that_dies_ends_every_call_at_once_and_the_next_open_starts_a
         assert host.cdp_error(first, "DOM.enable")["code"] == "SESSION_CLOSED"
         assert host.ok("browser.closeSession", sessionId=second) == {}
         again = host.open(site.url + "/")
+        host.js(again, LOADED)
         assert host.js(again, "document.title") == "Hello"
         assert host.finish() == 0
         assert host.errors == b""

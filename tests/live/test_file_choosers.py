@@ -9,7 +9,7 @@ import pytest
 
 from host.browser.enables import GUARD_ENABLES
 from tests.live.framesite import FrameSites
-from tests.live.walls import asked, host_in, talker
+from tests.live.walls import asked, host_in, soon, talker
 from tests.support.inprocess import Talker
 from tests.support.stdio import LOADED
 
@@ -47,7 +47,10 @@ async def opened(who: Talker, sites: FrameSites) -> tuple[str, str]:
     """A session on a page with inputs, and the handle of a frame of another site with the same."""
     session = await who.open(sites.page("a", f"{FILES}<iframe src='{sites.page('b', FILES)}'></iframe>"))
     found = await who.ok("browser.events", sessionId=session, methods=["Target.attachedToTarget"], waitMs=5000)
-    return session, str(found["events"][0]["params"]["sessionId"])
+    frame = str(found["events"][0]["params"]["sessionId"])
+    ready = "document.readyState === 'complete' && typeof chosen === 'function'"  # a new frame begins as an empty page
+    assert await soon(lambda: asked(who, session, ready, targetSessionId=frame))
+    return session, frame
 
 
 async def test_every_way_to_ask_for_a_file_is_cancelled_at_once(folder: Path, sites: FrameSites) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.processes import wait_until
 from tests.support.site import Site
-from tests.support.stdio import Stdio, result, seconds
+from tests.support.stdio import LOADED, Stdio, result, seconds
 
 OPEN_S = 6
 
@@ -22,6 +22,7 @@ def test_the_walk_that_one_types_by_hand_opens_asks_listens_and_closes(host: Std
     reply = host.call("browser.openSession", url=site.url + "/")
     session = reply["result"]["sessionId"]
     assert reply["result"]["navigation"] == {"url": site.url + "/", "status": 200}
+    host.js(session, LOADED)
     assert host.js(session, "document.title") == "Hello"
     page = host.ok("browser.events", sessionId=session, methods=["Runtime.consoleAPICalled"], waitMs=2000)
     assert [event["params"]["args"][0]["value"] for event in page["events"]] == ["hello from the page"]

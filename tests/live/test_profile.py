@@ -14,7 +14,7 @@ import pytest
 
 from tests.support.processes import command_line, started_for, wait_until
 from tests.support.site import Site
-from tests.support.stdio import GRANT, Stdio, opened, seconds
+from tests.support.stdio import GRANT, LOADED, Stdio, opened, seconds
 
 
 def start(place: Path, site: Site, state: str = "state") -> Stdio:
@@ -119,7 +119,9 @@ def test_the_lock_of_a_host_that_was_killed_is_taken_over(place: Path, site: Sit
         assert b"Traceback" not in first.errors
     began = time.monotonic()
     with start(place, site) as second:
-        assert second.js(second.open(site.url + "/"), "document.title") == "Hello"
+        session = second.open(site.url + "/")
+        second.js(session, LOADED)
+        assert second.js(session, "document.title") == "Hello"
         assert seconds(began) < 8.0
         assert second.finish() == 0
 

@@ -19,6 +19,7 @@ from host.core.settings import Settings
 from tests.support.inprocess import Talker, caller
 from tests.support.processes import wait_until
 from tests.support.site import Site
+from tests.support.stdio import LOADED
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 NOWHERE = "no-such-name.invalid"  # RFC 2606: it never resolves
@@ -205,6 +206,7 @@ async def test_with_an_upstream_proxy_all_goes_there_with_its_name() -> None:
             talker = Talker(host, caller("far", "run-1"))
             opened = await talker.ok("browser.openSession", url=f"http://{NOWHERE}:8080/page")
             assert opened["navigation"] == {"url": f"http://{NOWHERE}:8080/page", "status": 200}
+            await talker.js(opened["sessionId"], LOADED)
             assert await talker.js(opened["sessionId"], "document.title") == "Far"
     assert f"GET http://{NOWHERE}:8080/page HTTP/1.1\r\n".encode() in asked
 
@@ -221,4 +223,5 @@ async def test_a_proxy_that_is_killed_is_there_again_for_the_next_page(
     assert egress.port == port
     second = await talker.ok("browser.openSession", url=site.url + "/")
     assert second["navigation"] == {"url": site.url + "/", "status": 200}
+    await talker.js(first, LOADED)
     assert await talker.js(first, "document.title") == "Hello"

@@ -16,6 +16,7 @@ from tests.live.walls import temporary_folders_in
 from tests.support.inprocess import Talker
 from tests.support.origin_sites import Answer, Asked, OriginSites
 from tests.support.origin_world import Tab, World, until
+from tests.support.stdio import LOADED
 
 OPENED, REFUSED, SENT = "Host.popupOpened", "Host.popupRefused", "Network.requestWillBeSent"
 MOST = 8
@@ -77,8 +78,10 @@ async def nothing_is_open(world: World) -> bool:
 
 
 async def orders(world: World, **given: Any) -> Tab:
-    """A tab on the page that windows are opened from."""
-    return await world.open("{shop}/orders", **given)
+    """A tab on the page that windows are opened from, once it is all there."""
+    tab = await world.open("{shop}/orders", **given)
+    await tab.cdp("Runtime.evaluate", expression=LOADED, awaitPromise=True)
+    return tab
 
 
 async def gesture(tab: Tab, expression: str, handle: str | None = None) -> Any:

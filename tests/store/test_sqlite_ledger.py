@@ -92,12 +92,21 @@ async def test_kill_9_in_mid_append_leaves_a_chain_that_verifies(
 
 async def test_two_processes_append_to_one_chain(tmp_path: Path, start_process: StartProcess) -> None:
     body = """
+        print("ready", flush=True)
+        sys.stdin.readline()
         for call in range(1, 2001):
             store.append(*ledger_fields(call, origin=str(os.getpid())))
             if call % 20 == 0:
                 await asyncio.sleep(0.003)
     """
     started = [start_process(body, tmp_path) for _ in range(2)]
+    for process in started:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+    for process in started:  # both are there: on a busy machine one could be done before the other begins
+        assert process.stdin is not None
+        process.stdin.write("go\n")
+        process.stdin.flush()
     assert [process.wait(15) for process in started] == [0, 0]
     store = open_sqlite(tmp_path)
     assert await store.verify() == 4_000

@@ -171,8 +171,11 @@ class Stdio:
     def open(self, url: str, **args: Any) -> str:
         """A new session's id; its first page has loaded."""
         session = str(self.ok("browser.openSession", url=url, **args)["sessionId"])
-        if url != "about:blank":
-            self.js(session, LOADED)
+        deadline = time.monotonic() + ANSWER_S
+        # Asked again and again: a hostile page may have taken Promise away before it has loaded.
+        while url != "about:blank" and not self.js(session, "document.readyState === 'complete'"):
+            assert time.monotonic() < deadline, f"{url} does not load"
+            time.sleep(0.02)
         return session
 
     def close(self, session: str) -> None:
