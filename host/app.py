@@ -24,7 +24,6 @@ from host.browser.process import ChromiumConfig
 from host.browser.profile import Profile, owner_profile, temporary_profile
 from host.browser.sessions import Sessions
 from host.core.grants import Caller
-from host.core.limits import Limits
 from host.core.policy import load_rules
 from host.core.settings import Settings, SettingsError, from_environment, from_project, from_table
 from host.core.urls import UrlDecision
@@ -100,13 +99,6 @@ def places_of(settings: Settings) -> Places:
     else:
         profile = state / "profiles" / "default"
     return Places(state.absolute(), cache.absolute(), profile.absolute())
-
-
-def worker_limits(limits: Limits, wanted: Mapping[str, float]) -> WorkerLimits:
-    """What a run's worker may use up: what its manifest wants, under the owner's ceiling."""
-    cpu_s = min(wanted.get("cpu_s", limits.run_cpu_s), limits.run_cpu_s)
-    memory_mb = min(wanted.get("memory_mb", limits.run_memory_mb), limits.run_memory_mb)
-    return WorkerLimits(memory_mb=int(memory_mb), cpu_s=max(1, int(cpu_s)))
 
 
 class Host:
@@ -229,7 +221,8 @@ async def open_host(
             launch_timeout_s=limits.launch_timeout_s,
             result_bytes=limits.result_bytes,
         )
-        workers = WorkerPool(SandboxConfig(places.cache, limits=worker_limits(limits, {})), workers_kept)
+        most = WorkerLimits(memory_mb=limits.run_memory_mb, cpu_s=limits.run_cpu_s)
+        workers = WorkerPool(SandboxConfig(places.cache, limits=most), workers_kept)
         host = Host(settings, places, store, Browser(config, profile, Egress(egress_config(settings))), workers)
         try:
             workers.fill()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import secrets
 import time
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from capsdk.errors import CapError, InternalError, InvalidArgumentError
-from host.app import Host, Places, load_settings, open_host, places_of, worker_limits
+from host.app import Host, Places, load_settings, open_host, places_of
 from host.appcommands import AppCommands
 from host.apps import find_app, full_name
 from host.core.grants import (
@@ -31,7 +32,7 @@ from host.core.inputs import input_problem
 from host.core.limits import KIB
 from host.core.manifest import row_problem
 from host.core.openings import opened_places, opening_words
-from host.core.run_limits import Bound, run_limits
+from host.core.run_limits import Bound, RunLimits, run_limits
 from host.core.settings import Settings, SettingsError
 from host.core.urls import UrlRules
 from host.dispatch.dispatcher import now_ms
@@ -276,20 +277,19 @@ async def _run(host: Host, app: AppFolder, request: RunRequest, record: RunRecor
         unsafe = ("--unsafe-no-sandbox",) if request.unsafe_no_sandbox else ()
         note_owner_words(host, caller, request.grants, (*opening_words(loopback, request.hosts), *unsafe))
         tell("start", {"run": record.id, "app": app.id, "tier": record.tier})
-        wanted = worker_limits(host.settings.limits, app.limits)
-        bounds = {"memory_mb": wanted.memory_mb, "cpu_s": wanted.cpu_s}
-        return await _recorded(host, caller, worker, Program(app.entry, app.files, given, bounds), app)
+        bounds = {"memory_mb": int(run.memory_mb.value), "cpu_s": math.ceil(run.cpu_s.value)}
+        return await _recorded(host, caller, worker, Program(app.entry, app.files, given, bounds), app, run)
 
 
-async def _recorded(host: Host, caller: Caller, worker: Worker, program: Program, app: AppFolder) -> dict[str, Any]:
+async def _recorded(
+    host: Host, caller: Caller, worker: Worker, program: Program, app: AppFolder, run: RunLimits
+) -> dict[str, Any]:
     """The run itself, its start and its end in the ledger."""
     report = host.workers.report
     why_not = [f"not {reason}" for reason in report.reasons] if report else []
     host.dispatcher.note(caller, "run", "started", "; ".join([f"tier {worker.layers.get('tier')}", *why_not]))
-    limits = host.settings.limits
-    run = run_limits(limits, app.limits)
     try:
-        result = await run_program(host.dispatcher, caller, worker, program, limits, run)
+        result = await run_program(host.dispatcher, caller, worker, program, host.settings.limits, run)
         check_rows(app, result, run.output_kb)
     except CapError as problem:
         host.dispatcher.note(caller, "run", problem.code, "the run failed")

@@ -134,6 +134,13 @@ class Input(asyncio.Protocol):
             self._transport.close()
 
 
+def _pause_again(transport: asyncio.Transport) -> None:
+    """Python 3.11.2 begins to read after `connection_made` though it was paused there; what comes is the input's."""
+    if not transport.is_closing():
+        transport.resume_reading()
+        transport.pause_reading()
+
+
 class Output(asyncio.Protocol):
     """Lines out, in order. Pipes and sockets by the loop; files and terminals, which do not block long, directly."""
 
@@ -163,6 +170,7 @@ class Output(asyncio.Protocol):
         if isinstance(transport, asyncio.Transport):
             with contextlib.suppress(NotImplementedError):  # a pipe's transport says that it is one, and only writes
                 transport.pause_reading()
+                asyncio.get_running_loop().call_soon(_pause_again, transport)
 
     def write(self, line: bytes) -> None:
         """Queue one line; after the reader is gone it is dropped."""

@@ -9,13 +9,13 @@ import signal
 import socket
 import struct
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from host.sandbox.launcher import default_python
 from tests.support.processes import pids, read, stat_fields
 
 SECRET_NAME = "CAPSDK_ESCAPES_SECRET"
@@ -62,7 +62,7 @@ class World:
             "mnt": f"{home}/mnt",
             "namespace_fd": self._namespace,
             "outside": f"{home}/secret",
-            "python": os.path.realpath(sys.executable),
+            "python": str(default_python()),
             "secret_name": SECRET_NAME,
             "tcp6": port["tcp6"][1] if "tcp6" in port else 0,
             "unix": self._unix,
