@@ -120,7 +120,8 @@ def run_again(lane: Lane, more: Sequence[str], reports: Path) -> dict[str, tuple
 
 def groups_here() -> list[tuple[Lane, ...]]:
     """What runs side by side, in order; one after the other on a machine with a single core."""
-    beside, alone = lanes(path.name for path in TESTS.iterdir() if path.is_dir() or path.match("test_*.py"))
+    present = (path for path in TESTS.iterdir() if path.is_dir() or path.match("test_*.py"))
+    beside, alone = lanes(path.name for path in present if not path.name.startswith("_"))
     return [beside, (alone,)] if len(os.sched_getaffinity(0)) > 1 else [(lane,) for lane in (*beside, alone)]
 
 
