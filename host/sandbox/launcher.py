@@ -220,7 +220,7 @@ def _settings(config: SandboxConfig, tier: str, blob_fd: int) -> bytes:
 async def _ready(started: Worker, tier: str, stderr_fd: int) -> None:
     try:
         async with asyncio.timeout(READY_TIMEOUT_S):
-            line, started.pending = await _first_line(started)
+            line, started.pending, sender = await _first_line(started)
     except TimeoutError:
         raise TierFailed(f"{tier}: the worker was not ready within {READY_TIMEOUT_S:g} s") from None
     except (EOFError, OSError):
@@ -233,11 +233,12 @@ async def _ready(started: Worker, tier: str, stderr_fd: int) -> None:
     if notice != "ready":
         raise TierFailed(f"{tier}: {data.get('why')}")
     started.layers = data
+    started.found(sender)  # not before: another's word must not say whom to kill
 
 
-async def _first_line(started: Worker) -> tuple[bytes, bytes]:
-    """What it says first, and what came with that. The kernel tells who said it: a wrapped worker is not our child."""
-    received, ready = b"", asyncio.Event()
+async def _first_line(started: Worker) -> tuple[bytes, bytes, int]:
+    """What it says first, what came with that, and by the kernel's word who said it: a wrapped worker is no child."""
+    received, sender, ready = b"", 0, asyncio.Event()
     loop = asyncio.get_running_loop()
     loop.add_reader(started.sock, ready.set)
     try:
@@ -248,12 +249,12 @@ async def _first_line(started: Worker) -> tuple[bytes, bytes]:
             if not chunk or len(received) > MAX_READY_BYTES:
                 raise EOFError
             received += chunk
-            started.found(_sender(attached))
+            sender = _sender(attached)
     finally:
         loop.remove_reader(started.sock)
     started.sock.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 0)
     line, _, rest = received.partition(b"\n")
-    return line, rest
+    return line, rest, sender
 
 
 def _sender(attached: list[tuple[int, int, bytes]]) -> int:

@@ -13,6 +13,7 @@ ALONE = (
     "dispatch/test_refusal_cost.py",  # the cost of a call in microseconds
     "live/test_floods.py",  # how much slower a flood makes another run
     "live/test_hostile_neighbour.py",  # how much slower a neighbour becomes
+    "live/test_pace.py",  # how much slower a flooding page becomes
     "live/test_run_limits.py",  # how much slower a flooded tab makes another run
     "test_bench_ratchet.py",  # has a call become slower?
 )

@@ -27,6 +27,7 @@ from tests.live.framesite import FrameSites
 from tests.live.test_protocol_drift import installed  # noqa: F401 - a fixture: what Chromium says of its protocol
 from tests.live.walls import temporary_folders_in
 from tests.support.inprocess import Talker, caller
+from tests.support.stdio import LOADED
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -137,6 +138,7 @@ class Neighbour:
 
     async def __aenter__(self) -> Self:
         self._session = await self.own.open(self.url)
+        await self.own.js(self._session, LOADED)
         self._task = asyncio.create_task(self._ask())
         return self
 

@@ -341,6 +341,7 @@ def test_a_frame_whose_process_is_killed_says_so_at_once_and_its_page_goes_on(ta
     assert error(page.host.reply(waiting))["code"] in ("TARGET_CRASHED", "TARGET_GONE")
     assert seconds(start) < AT_ONCE_S
     assert page.code(handle) in ("TARGET_CRASHED", "TARGET_GONE")
+    wait_until(lambda: page.events("Inspector.targetCrashed"), 2.0, "the event of the crash")
     assert [event["targetSessionId"] for event in page.events("Inspector.targetCrashed")] == [handle]
     assert page.js("document.querySelectorAll('iframe').length") == 1
     page.js(f"f.src = '{sites.page('c', '<title>revived</title>')}'")
