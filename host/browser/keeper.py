@@ -18,6 +18,8 @@ from typing import Any
 
 DEATH_FD = 5
 PR_SET_PDEATHSIG = 1
+REMOVE_S = 1.0
+DYING_S = 0.3
 DIED_S = 1.5  # a host that died leaves nothing after 2 s
 
 
@@ -99,7 +101,12 @@ def clear_up(config: dict[str, Any], *, died: bool) -> None:
         with contextlib.suppress(OSError):
             os.unlink(path)
     if died and config["remove"]:
+        deadline = time.monotonic() + REMOVE_S
         shutil.rmtree(config["profile"], ignore_errors=True)
+        while os.path.lexists(config["profile"]) and time.monotonic() < deadline:
+            reap()  # a process of Chromium's outside of its group has just written something
+            time.sleep(0.02)
+            shutil.rmtree(config["profile"], ignore_errors=True)
 
 
 def main() -> int:
@@ -124,6 +131,10 @@ def main() -> int:
     status = 0
     if child in ready:
         status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        if config["remove"] and DEATH_FD not in ready:
+            # A host that dies closes Chromium's pipe first, and on a loaded machine the death pipe some time later.
+            poll.unregister(child)
+            ready |= {fd for fd, _ in poll.poll(DYING_S * 1000)}
     told = DEATH_FD in ready and os.read(DEATH_FD, 1)  # nothing: the host died without a word
     gentle_s = config.get("gentle_s", 0)
     if child not in ready and gentle_s:
