@@ -1,6 +1,6 @@
 """What one app's tabs may take of Chromium while others are at work in it: new pages wait, floods are slowed down.
 
-All tabs share Chromium's one browser thread. To make a page takes it some 20 ms, an event 30 µs (observed with Chromium
+All tabs share Chromium's one browser thread. To make a page takes it some 90 ms, an event 30 µs (observed with Chromium
 156 on two cores); whoever takes too much of either makes all others wait. An app that is alone is never held up.
 """
 

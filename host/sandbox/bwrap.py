@@ -53,6 +53,7 @@ def arguments(program: Path, command: Sequence[str | Path], *, root: bool) -> li
         str(program),
         *NAMESPACES,
         *CONDUCT,
+        *NO_CAPABILITIES,
         *(ROOT if root else ORDINARY_USER),
         *seen,
         *("--dev-bind", os.devnull, os.devnull, "--remount-ro", "/", "--chdir", "/", "--"),
