@@ -31,7 +31,8 @@ document.getElementById("show-receipt").addEventListener("click", async () => {
     const list = document.createElement("dl");
     line(list, "Order", receipt.item);
     line(list, "Date", receipt.date ?? "–");
-    line(list, "Paid by", receipt.payment ?? "–");
+    if (receipt.customer) line(list, "Customer", receipt.customer);
+    line(list, "Paid by", [receipt.payment ?? "–", receipt.account].filter(Boolean).join(" "));
     line(list, "Total", receipt.price, "total");
     title.textContent = receipt.title;
     body.replaceChildren(list);
