@@ -159,6 +159,7 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode("PROFILE_LOCKED", UnavailableError, "another process uses the browser profile"),
     ErrorCode("SANDBOX_UNAVAILABLE", UnavailableError, "no sandbox passed its self-test, so nothing was run"),
     ErrorCode("STORE_UNAVAILABLE", UnavailableError, "the host's database cannot be read or written"),
+    ErrorCode("REDACTION_UNAVAILABLE", UnavailableError, "private details cannot be looked for, so no text is shown"),
     ErrorCode("BROWSER_TIMEOUT", TimeoutError, "the browser did not answer before the deadline"),
     ErrorCode("CANCELLED", AbortedError, "the caller cancelled the call, or left"),
     ErrorCode("OUTCOME_UNKNOWN", AbortedError, "it started and nobody knows whether it finished"),

@@ -100,6 +100,8 @@ def settings_page() -> str:
         "| `browser_sandbox` | `CAPSDK_BROWSER_SANDBOX` | `on` or `off`: Chromium's own sandbox |",
         "| `[egress]` `upstream_proxy` | `CAPSDK_EGRESS_UPSTREAM_PROXY` | `http://HOST:PORT`: a proxy that all traffic "
         "goes on to; it resolves the names, so their addresses are not checked here |",
+        "| `[pii]` `off` | `CAPSDK_PII_OFF` (`IP_ADDRESS,…`) | types of private details that are not looked for |",
+        "| `[pii]` `recognizers` | `CAPSDK_PII_RECOGNIZERS` | a file of your own recognizers, in Presidio's YAML |",
         "| `[ceiling]` | `CAPSDK_CEILING` (`browser.debug=ask,…`) | caps every grant |",
         "| `[limits]` | `CAPSDK_LIMIT_NAME` | the limits below |",
         "",

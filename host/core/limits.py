@@ -45,6 +45,9 @@ class Limits:
     run_log_lines: int = 10_000
     run_bytes_in_flight: int = 2 * MIB
     run_unread_bytes: int = 4 * MIB
+    screenshot_timeout_s: float = 60.0
+    screenshot_bytes: int = 4 * MIB
+    screenshot_pixels: int = 24_000_000  # of the device, before it is made smaller: some 18,000 lines of a usual window
     workers_kept: int = 2  # by a host that lasts, about 25 MB each
     log_message_bytes: int = 8 * KIB
     asset_bytes: int = 1 * MIB

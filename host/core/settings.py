@@ -31,6 +31,8 @@ class Settings:
     browser: str | None = None
     browser_sandbox: bool = True
     upstream_proxy: str | None = None  # http://HOST:PORT
+    pii_off: frozenset[str] = frozenset()  # types of private details that are not looked for
+    pii_recognizers: str | None = None  # a file of the owner's own, in Presidio's YAML
     ceiling: Mapping[str, Level] = field(default_factory=dict)
     limits: Limits = field(default_factory=Limits)
 
@@ -42,7 +44,9 @@ LIMIT_TYPES = {one.name: one.type for one in fields(Limits)}
 ENV_PREFIX = "CAPSDK_"
 ENV_LIMIT = "CAPSDK_LIMIT_"
 ENV_EGRESS = "CAPSDK_EGRESS_"
+ENV_PII = "CAPSDK_PII_"
 ENV_CEILING = "CAPSDK_CEILING"
+TYPE = re.compile(r"[A-Z][A-Z0-9_]{1,60}", re.ASCII)
 PROXY = re.compile(r"http://(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):([0-9]{1,5})/?", re.ASCII)
 
 
@@ -57,6 +61,8 @@ def from_table(base: Settings, table: Mapping[str, Any], where: str) -> Settings
             made = replace(made, browser_sandbox=_switch(value, f"{where}: {key}"))
         elif key == "egress" and isinstance(value, Mapping):
             made = _egress(made, value, f"{where}: egress")
+        elif key == "pii" and isinstance(value, Mapping):
+            made = _pii(made, value, f"{where}: pii")
         elif key == "ceiling" and isinstance(value, Mapping):
             made = replace(made, ceiling=_lower(made.ceiling, value, where))
         elif key == "limits" and isinstance(value, Mapping):
@@ -79,17 +85,22 @@ def from_environment(base: Settings, environment: Mapping[str, str]) -> Settings
     table: dict[str, Any] = {}
     limits: dict[str, Any] = {}
     egress: dict[str, Any] = {}
+    pii: dict[str, Any] = {}
     for name, value in environment.items():
         if name.startswith(ENV_LIMIT):
             limits[name[len(ENV_LIMIT) :].lower()] = value
         elif name.startswith(ENV_EGRESS) and value:
             egress[name[len(ENV_EGRESS) :].lower()] = value
+        elif name.startswith(ENV_PII) and value:
+            pii[name[len(ENV_PII) :].lower()] = value
         elif name == ENV_CEILING:
             table["ceiling"] = dict(pair.partition("=")[::2] for pair in value.split(",") if pair)
         elif name.startswith(ENV_PREFIX) and value:
             table[name[len(ENV_PREFIX) :].lower()] = value
     if egress:
         table["egress"] = egress
+    if pii:
+        table["pii"] = pii
     if limits:
         table["limits"] = limits
     return from_table(base, table, "environment")
@@ -118,6 +129,21 @@ def _egress(base: Settings, table: Mapping[str, Any], where: str) -> Settings:
         # It is not quoted: somebody may have put a password into it.
         raise SettingsError(f"{where}.upstream_proxy is http://HOST:PORT; no other scheme, path or password is taken")
     return replace(base, upstream_proxy=given.removesuffix("/"))
+
+
+def _pii(base: Settings, table: Mapping[str, Any], where: str) -> Settings:
+    made = base
+    for name, value in table.items():
+        if name == "recognizers":
+            made = replace(made, pii_recognizers=_text(value, f"{where}.recognizers"))
+        elif name == "off":
+            types = value.split(",") if isinstance(value, str) else value
+            if not isinstance(types, list) or not all(isinstance(one, str) and TYPE.fullmatch(one) for one in types):
+                raise SettingsError(f"{where}.off is a list of types, such as ['IP_ADDRESS']")
+            made = replace(made, pii_off=frozenset(types))
+        else:
+            raise SettingsError(f"{where}: {name!r} is not a setting; see references/settings.md")
+    return made
 
 
 def _lower(base: Mapping[str, Level], table: Mapping[str, Any], where: str) -> dict[str, Level]:

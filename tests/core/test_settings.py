@@ -34,6 +34,8 @@ DEFAULTS = (
     ("dialog_answer_chat_s", 60.0),
     ("idle_expiry_s", 120.0),
     ("log_message_bytes", 8 * KIB),
+    ("screenshot_timeout_s", 60.0),
+    ("screenshot_bytes", 4096 * KIB),
 )
 
 
@@ -43,7 +45,7 @@ def test_a_limit_has_the_default_of_the_design(name: str, value: float) -> None:
 
 
 def test_every_limit_has_its_unit_or_what_it_counts_in_its_name() -> None:
-    unit = re.compile(r"(_s|_bytes|_depth|_chars|_mb|_lines|_in_flight|_kept)$|^(sessions_per|poll_events)")
+    unit = re.compile(r"(_s|_bytes|_depth|_chars|_mb|_lines|_in_flight|_kept|_pixels)$|^(sessions_per|poll_events)")
     assert [name for name in Limits().public() if not unit.search(name)] == []
 
 
@@ -54,6 +56,14 @@ def test_later_words_hold_over_earlier_ones() -> None:
     assert (user.limits.params_bytes, project.limits.params_bytes, final.limits.params_bytes) == (1000, 2000, 3000)
     assert (final.limits.poll_wait_s, final.browser, final.browser_sandbox) == (5.0, "/opt/b", False)
     assert user.browser == "/opt/a"
+
+
+def test_types_of_private_details_are_switched_off_by_a_list_or_a_variable() -> None:
+    user = from_table(Settings(), {"pii": {"off": ["IP_ADDRESS", "HANDLE"], "recognizers": "own.yaml"}}, "user")
+    assert (user.pii_off, user.pii_recognizers) == (frozenset(("IP_ADDRESS", "HANDLE")), "own.yaml")
+    assert from_environment(user, {"CAPSDK_PII_OFF": "PHONE,CARD"}).pii_off == frozenset(("PHONE", "CARD"))
+    with pytest.raises(SettingsError):  # a folder that may be somebody else's unmasks nothing
+        from_project(user, {"pii": {"off": ["EMAIL"]}}, "capsdk.toml")
 
 
 CEILINGS = (  # user file, project file, environment, what holds
@@ -93,6 +103,11 @@ BAD_TABLES = (
     pytest.param({"egress": {"upstream_proxy": "http://p:70000"}}, "upstream_proxy", id="upstream-port-absurd"),
     pytest.param({"egress": {"upstream_proxy": "http://p:3128/path"}}, "upstream_proxy", id="upstream-with-path"),
     pytest.param({"egress": {"upstream_proxy": "http://p:3128\nx"}}, "upstream_proxy", id="upstream-with-newline"),
+    pytest.param({"pii": ["PHONE"]}, "pii", id="pii-is-a-list"),
+    pytest.param({"pii": {"on": []}}, "on", id="pii-unknown-key"),
+    pytest.param({"pii": {"off": [1]}}, "off", id="pii-type-is-a-number"),
+    pytest.param({"pii": {"off": ["phone number"]}}, "off", id="pii-type-is-two-words"),
+    pytest.param({"pii": {"recognizers": ""}}, "recognizers", id="pii-file-without-a-name"),
     pytest.param({"ceiling": "ask"}, "ceiling", id="ceiling-is-a-text"),
     pytest.param({"ceiling": {"browser.x": "ask"}}, "browser.x", id="ceiling-unknown-capability"),
     pytest.param({"ceiling": {"browser.debug": "maybe"}}, "maybe", id="ceiling-unknown-level"),

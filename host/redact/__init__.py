@@ -1,0 +1,1 @@
+"""What an AI may see: private details are found in texts and pixels, in a process of its own without network."""
