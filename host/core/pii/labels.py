@@ -1,0 +1,278 @@
+"""Words that stand beside private details, in many languages: what type a label promises, and what it rules out."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+# Folded: lower case, no accents, ss for sharp s, "_" and "-" as spaces, camelCase split. A leading "=" asks that the
+# label is nothing else. Order matters where one label has words of two types: the first that fits the value wins.
+_WORDS: dict[str, str] = {
+    "EMAIL": (
+        "e ?mails?|mail address|mailadresse|correos?|correo electronico|courriel|adresse electronique|=mail"
+        "|posta elettronica|e ?post|sahkoposti|e ?posta|replies? to|antwort an|mailto"
+    ),
+    "PHONE": (
+        "(?:tele)?phones?|tel|telephone|mobiles?|cell(?:phone)?|landline|fax|whatsapp|telefon(?:o|e|nummer)?"
+        "|telefonos?|telefono|handy(?:nummer)?|mobil(?:nummer|telefon|e)?|rufnummer|festnetz|movil|celular"
+        "|portable|gsm|cellulare|telefoon(?:nummer)?|mobiel|telemovel|telemovil|komorka|komorkowy|numer telefonu"
+        "|puhelin|cep(?: telefonu)?|contact (?:no|number)|call(?:back| back)?|phone number|sms|ruckruf|durchwahl"
+        "|hotline des kunden|llamar a|=m|=t|telefax|telf|tfno|tlf"
+    ),
+    "DATE_OF_BIRTH": (
+        "birth ?(?:day|date)?|date of birth|d ?o ?b|born|bday|geburts(?:datum|tag|ort)?|geboren|geb(?: datum)?"
+        r"|nacimiento|fecha (?:de )?nac\w*|nacid[oa]|naissance|ne e? le|date naiss\w*|nascita|nat[oa] il"
+        r"|data di nascita|geboorte(?:datum)?|nascimento|nascid[oa]|data urodzenia|urodz\w*|fodd|fodelse(?:datum"
+        r"|dag)|fodsels(?:dato|dag)|syntyma\w*|dogum(?: tarihi)?"
+    ),
+    "NATIONAL_ID": (
+        r"ssn|social security(?: number| no)?|soc sec|national (?:id|insurance|identity)\w*|nino|ni number"
+        "|id ?card|identity (?:card|number|no|document)|dni|nie|nif(?! de)|cedula|curp|documento(?: de identidad"
+        r"| nacional)?|personalausweis\w*|ausweis\w*|sozialversicherungs\w*|rentenversicherungs\w*|sv nummer"
+        "|versicherungsnummer|numero de securite sociale|securite sociale|nir|carte d identite|cni|codice fiscale"
+        r"|cod fisc|carta d identita|bsn|burgerservicenummer|rijksregister\w*|personnummer|fodselsnummer|cpr"
+        "|henkilotunnus|pesel|dowod osobisty|nr dowodu|cpf|rg|ahv|avs|aadhaar|kimlik(?: no)?|tckn|sin"
+        r"|identification (?:no|number)|seguridad social|bi|cartao de cidadao|legitimation\w*"
+    ),
+    "TAX_ID": (
+        r"tax ?(?:payer)?(?: id\w*| no| number| file number)|tin|itin|ein|utr|steuer ?(?:id\w*|nummer|nr"
+        r"|identifikationsnummer)|idnr|tfn|pan(?: card)?|numero fiscal\w*|identificacion fiscal"
+        "|numero fiscal de reference|spi|rfc|nip|skattenummer|skatte ?id|belastingnummer|sofinummer"
+        "|numero contribuable|numero d identification fiscale|numer identyfikacji podatkowej|verokortti"
+        "|contribuinte|partita iva|vat (?:no|number|id)|vergi (?:no|numarasi)|btw nummer"
+    ),
+    "PASSPORT": (
+        r"passport\w*|passnummer|pass nr|pas(?:poort)? ?nr|reisepass\w*|pass(?: ?nr| ?nummer| no)|pasaporte"
+        r"|passeport|passaporto|paspoort\w*|passaporte|paszport\w*|pasaport|passi|travel document"
+    ),
+    "DRIVER_LICENSE": (
+        r"driv(?:er|ing)\w*(?: s)? (?:licen[cs]e|permit)(?: number| no)?|dl(?: no| number| #)?|licen[cs]e (?:no"
+        r"|number)|fuhrerschein\w*|permiso de conducir|carnet de conducir|licencia de conducir|permis de conduire"
+        r"|patente(?: di guida)?|rijbewijs\w*|carta de conducao|cnh|prawo jazdy|korkort\w*|ehliyet\w*"
+    ),
+    "VEHICLE": (
+        "licen[cs]e plates?|number plates?|plate(?: no| number)?|registration(?: no| number| plate)|reg (?:no"
+        r"|plate)|vin|vehicle (?:id\w*|registration|identification number)|kennzeichen|nummernschild"
+        "|fahrgestellnummer|fin|matricula|numero de bastidor|bastidor|placa|immatriculation|plaque|targa|telaio"
+        "|kenteken|tablica|numer rejestracyjny|registreringsnummer|regnr|plaka"
+    ),
+    "MEDICAL_ID": (
+        "(?:medical|health|patient|insurance|member|policy|policyholder|subscriber|beneficiary|medicare|medicaid"
+        "|nhs|hospital|chart)(?: record| insurance| card)? (?:id|no|number|nr)|mrn|nhs|npi|health card"
+        r"|insurance (?:id|policy)|kranken(?:versicherten|versicherungs|kassen)\w*|versicherten\w*"
+        "|patienten(?:nummer|nr|id)|kvnr|(?:(?:numero|n o|no|num|n) de )?(?:afiliacion|afiliado|asegurado|poliza"
+        "|numero de historia)|mutuelle|numero d adherent|numero de securite|forsakringsnummer|patientnummer"
+        r"|ubezpieczenia|polis(?:a|nummer)|verzekerdennummer|numero (?:di )?assicurat\w*|numero sanitario"
+        "|tarjeta sanitaria|historia clinica|numero d assure|carte vitale|tessera sanitaria|polisnummer"
+        "|numero de utente|zorgpas"
+    ),
+    "IBAN": "iban|international bank account(?: number)?",
+    "BANK_ACCOUNT": (
+        "(?:bank |checking |savings |current )?(?:account|acct|a c)(?: number| no| nr)|bank account|=account"
+        "|konto ?(?:nummer|nr)?|kto|bankverbindung|blz|bankleitzahl|(?:numero de )?cuenta(?: bancaria"
+        "| corriente)?|ccc|clabe|(?:numero de )?compte(?: bancaire)?|rib|conto(?: corrente)?|rekening(?:nummer)?"
+        "|conta(?: bancaria)?|numer (?:konta|rachunku)|rachunek|kontonummer|hesap(?: no)?|sort ?code"
+        "|routing(?: number| no)?|aba|bsb|swift(?: ?bic)?|bic|transit(?: number)?|ifsc|debit account"
+        r"|sepa mandat\w*"
+    ),
+    "CARD": (
+        "(?:credit|debit|payment|bank|gift)? ?cards?(?: number| no| nr)?|cc ?(?:number|num|no|csc|exp)?|pan"
+        r"|kreditkarte\w*|karten?(?:nummer|nr)?|(?:numero de )?tarjeta\w*|(?:numero de )?carte(?: bancaire"
+        r"| bleue)?|carta(?: di credito)?|kaart(?:nummer)?|creditcard\w*|cartao|numer karty|karta|kort(?:nummer)?"
+        "|kart(?: no)?|visa|mastercard|amex"
+    ),
+    "EXPIRY": (
+        r"exp(?:iry|ires|iration)?(?: date)?|valid (?:thru|until|through)|good thru|gultig bis|ablauf\w*"
+        r"|verfalls\w*|caduc\w*|vencimiento|validez|expire(?: le)?|expiration|scadenza|vervaldatum|geldig tot"
+        r"|validade|waznosc\w*|giltig till|cc exp\w*|card exp\w*|son kullanma"
+    ),
+    "SECRET": (
+        r"c ?v ?[cv]\d?|csc|cvn|security (?:code|answer|question)|card (?:code|verification)\w*|pin(?: ?code"
+        r"| number)?|puk|one time (?:code|password|passcode)|otp|2fa(?: code)?|totp\w*|verification code"
+        "|prufnummer|prufziffer|sicherheits(?:code|antwort|frage)|codigo de seguridad|code de securite"
+        r"|cryptogramme|codice di sicurezza|recovery (?:code|key|phrase)\w*|backup codes?|seed phrase|mnemonic"
+        "|mother s maiden name|maiden name|secret answer|geheimzahl|tan|codigo de verificacion|code pin"
+        "|nip secreto"
+    ),
+    "PASSWORD": (
+        "pass ?(?:word|wd|phrase|code)?s?|pwd|passwort|kennwort|contrasena|clave(?! api)|mot de passe|mdp"
+        "|wachtwoord|senha|palavra passe|haslo|losenord|adgangskode|passord|salasana|sifre|parola"
+        "|current password|new password"
+    ),
+    "KEY": (
+        "(?:api|secret|access|private|signing|encryption|license|consumer|master|deploy|ssh|service|account"
+        "|project|public|publishable|restricted|live|test|developer|integration)(?: access)? ?keys?(?: id)?"
+        "|apikey|client secret|webhook secret|app secret|shared secret|secrets?|credentials?|clave api|cle api"
+        "|api schlussel|chave api|webhook url"
+    ),
+    "TOKEN": (
+        r"(?:[a-z]+ )?tokens?|bearer|session ?(?:id|key)?|authorization|jwt|csrf\w*|xsrf\w*|x api key|x auth token"
+        "|sid|sessid|jsessionid|phpsessid|jeton|auth code"
+    ),
+    "COOKIE": "(?:set )?cookies?",
+    "CRYPTO": (
+        "(?:btc|bitcoin|eth|ethereum|crypto|wallet|xmr|ltc|doge|sol|usdt)(?: wallet)?(?: address)?"
+        "|deposit address|wallet"
+    ),
+    "IP_ADDRESS": r"ip(?: ?v?[46])?(?: ?addr(?:ess)?e?)?|client ip|remote addr\w*|ip adresse|direccion ip|adresse ip",
+    "MAC_ADDRESS": "mac(?: addr(?:ess)?| adresse)?|bssid|ethernet address|hardware address",
+    "USERNAME": (
+        "user ?(?:name|id)|usernames?|login(?: name| id)?|benutzer(?:name|kennung)?|anmeldename|usuario"
+        "|nombre de usuario|identifiant|nom d utilisateur|pseudo(?:nyme)?|nome utente|gebruikersnaam|utilizador"
+        r"|nome de usuario|uzytkownik\w*|anvandarnamn|brukernavn|kayttaja\w*|kullanici(?: adi)?|account name"
+        "|screen name|nick ?(?:name)?|=user|uid|logon|sign in id"
+    ),
+    "HANDLE": (
+        "handle|twitter|instagram|telegram|github(?: user)?|tiktok|mastodon|x com|social(?: media)?"
+        "|skype(?: name)?|discord|snapchat|signal|threads|bluesky|linkedin|facebook"
+    ),
+    "LOCATION": (
+        r"coord\w*|lat(?:itude)?|l(?:on|ng)(?:gitude)?|longitude|gps|geo ?(?:location)?|lat ?l(?:ng|on)"
+        "|koordinaten|coordenadas|coordonnees gps|position"
+    ),
+    "ADDRESS": (
+        "(?:street |home |mailing |postal |billing |shipping |delivery |work |residential "
+        r"|permanent )?address(?:e|es)?(?: line)?(?: ?\d)?|addr|street(?: address)?|ship(?:ping|ped)?(?: to)?"
+        "|deliver(?:y|ed)?(?: to)?|bill(?:ing|ed)?(?: to)?|mail to|residence|lives (?:at|in)|living (?:at|in)"
+        "|home ?town|city|town|zip(?: ?code)?|post(?:al)? ?code|post ?code|suburb|county|po box|anschrift"
+        r"|adresse\w*|\w*anschrift|\w*adresse|strasse|hausnummer|plz|postleitzahl|wohn(?:ort|haft|sitz)\w*|stadt"
+        r"|(?:liefer|rechnungs)an|lieferung(?: an)?|ort|versand an|senden an|direccion(?: de \w+)?|domicilio|calle"
+        "|codigo postal|c ?p|ciudad|localidad|poblacion|enviar a|envio(?: a)?|facturar a|residencia|rue"
+        "|code postal|ville|livr(?:aison|er)(?: a)?|factur(?:ation|er)(?: a)?|domicile|lieu|indirizzo|via|citta"
+        r"|cap|comune|spedire a|consegna(?: a)?|residenza|adres\w*|straat|postcode|woonplaats|plaats|bezorg\w*"
+        "|endereco|morada|rua|cidade|localidade|cep|ulica|miasto|miejscowosc|kod pocztowy|gatuadress|gata"
+        r"|postnummer|ort|postadress|leveransadress|adresi?|sehir|osoite|address level\d?|address line\d|location"
+        "|pick ?up|drop ?off|destination|abholort|return to|consignee|standort|ubicacion"
+    ),
+    "PERSON": (
+        r"(?:\w+ )*(?:names?|name on card)|surname|fore ?name|first ?name|last ?name|given|family|cc name"
+        "|card ?holder|account ?holder|holder|customers?|clients?|patients?|guests?|passengers?|travell?ers?"
+        "|drivers?|employees?|owners?|tenants?|landlord|buyer|seller|recipients?|senders?|beneficiar(?:y|ies)"
+        "|payees?|payers?|assignees?|reporters?|requesters?|authors?|reviewers?|contacts?|contact person"
+        "|contact name|emergency contact|next of kin|attending|physician|doctor|dr|teacher|students?|pupil"
+        "|members?|subscriber|applicants?|candidates?|manager|supervisor|agent|representative|rep|signed(?: in as"
+        "| by)?|logged in as|from|to|cc|bcc|by|posted by|written by|created by|updated by|approved by|prepared by"
+        "|requested by|ordered by|assigned to|reported by|sold to|ship(?:ped)? to|bill(?:ed)? to|deliver to|attn"
+        "|attention|c o|sold by|hosted by|host|organi[sz]er|participants?|attendees?|staff|interviewer|lead"
+        "|player|winner|donor|witness|spouse|partner|mother|father|child|parent|guardian|insured|policy ?holder"
+        r"|account manager|sales rep\w*|person|people|user|resident|neighbou?r|colleague|worker|cashier|served by"
+        r"|technician|vor ?name|nach ?name|\w*name|kund(?:e|in|en)|inhaber(?:in)?|konto ?inhaber(?:in)?"
+        "|karteninhaber(?:in)?|empfanger(?:in)?|absender(?:in)?|ansprechpartner(?:in)?|versicherungsnehmer(?:in)?"
+        "|versicherte[rn]?|patient(?:in)?|mitarbeiter(?:in)?|mitglied|gast|fahrer(?:in)?|besteller(?:in)?"
+        "|kaufer(?:in)?|verkaufer(?:in)?|mieter(?:in)?|vermieter(?:in)?|arzt|arztin|bearbeiter(?:in)?"
+        "|sachbearbeiter(?:in)?|auftraggeber(?:in)?|zahlungsempfanger(?:in)?|begunstigte[rn]?|teilnehmer(?:in)?"
+        "|verfasser(?:in)?|autor(?:in)?|leiter(?:in)?|von|an|bewerber(?:in)?|schuler(?:in)?|lehrer(?:in)?"
+        "|unterzeichnet von|erstellt von|angemeldet als|nutzer(?:in)?|nombres?(?: y apellidos?| completo)?"
+        r"|apellidos?|clientes?|titular(?: de \w+)?|destinatari[oa]s?|remitente|pacientes?|empleados?|empleada"
+        "|huesped(?:es)?|pasajer[oa]s?|propietari[oa]|inquilin[oa]|beneficiari[oa]|solicitante|autor(?:a)?"
+        "|atendid[oa] por|firmad[oa] por|contacto|persona de contacto|medico|profesor(?:a)?|alumn[oa]|de|para"
+        "|soci[oa]|miembro|responsable|asignad[oa] a|conductor(?:a)?|vendedor(?:a)?|comprador(?:a)?|a nombre de"
+        "|trabajador(?:a)?|noms?|prenoms?|client(?:e)?|titulaire|destinataire|expediteur|patient(?:e)?"
+        "|employe(?:e)?|voyageur|passager|proprietaire|locataire|beneficiaire|demandeur|auteur|contact|medecin"
+        "|eleve|membre|signe par|a l attention de|adherent(?:e)?|assure(?:e)?|salarie(?:e)?|acheteur|vendeur"
+        "|interlocuteur|nome(?: e cognome)?|cognome|intestatario|destinatario|mittente|paziente|dipendente|ospite"
+        "|passeggero|proprietario|beneficiario|autore|medico|referente|socio|assistito|da|naam|voornaam"
+        "|achternaam|klant|rekeninghouder|ontvanger|afzender|patient|medewerker|gast|eigenaar|contactpersoon|aan"
+        "|huurder|reiziger|apelido|sobrenome|utente|remetente|funcionari[oa]|hospede|titular|responsavel"
+        "|imie(?: i nazwisko)?|nazwisko|klient(?:ka)?|odbiorca|nadawca|pacjent(?:ka)?|posiadacz|wlasciciel"
+        "|pracownik|namn|fornamn|efternamn|kund|mottagare|avsandare|kontohavare|anstalld|fornavn|etternavn"
+        "|efternavn|kunde|modtager|nimi|asiakas|ad(?:i)?(?: soyadi?)?|soyad(?:i)?|musteri|alici|gonderen|hasta"
+        "|sahibi"
+    ),
+}
+_RULED_OUT = re.compile(  # labels of numbers and names that are nobody's
+    r"\b(?:orders?|bestell\w*|pedidos?|commande|ordine|bestelling|encomenda|zamowieni\w*|invoices?"
+    r"|rechnung(?:s ?(?:nummer|nr|datum))?|factura(?! ?(?:r|cion))|facture|fattura|factuur|ticket|case|tracking"
+    r"|sendungs\w*|shipment|parcel|seguimiento|suivi"
+    r"|sku|isbn|ean|upc|gtin|asin|art(?:icle|ikel\w*| nr)|product\w*|produkt\w*|producto|produit|prodotto|item"
+    r"|model\w*|brand|marke|marca|marque|version|build|release|firmware|serial|amount|betrag|importe|montant|total"
+    r"|summe|price|preis|precio|prix|prezzo"
+    r"|qty|quantity|menge|cantidad|quantite|date(?! of birth| naiss| de naiss)|datum|fecha(?! (?:de )?nac)|time"
+    r"|uhrzeit|hora|status|stand|file|datei|archivo|fichier|folder|host ?name|domain|project|projekt|proyecto|projet"
+    r"|compan(?:y|ies)|firma|empresa|entreprise|organi[sz]ation|vendor|merchant|supplier"
+    r"|store|shop|event|category|kategorie|categoria|plan|team|department|abteilung|subject|betreff|asunto|objet"
+    r"|title|titel|titulo|titre|course|kurs|playlist|song|movie|book|user agent|display mode|bank name"
+    r"|bank(?! account|verbindung)|airline|hotel|school|country|land|pais|pays|currency"
+    r"|size|colou?r|farbe|color|couleur|weight|gewicht|peso|poids|role|position title|job ?title|branch"
+    r"|repo(?:sitory)?|commit|hash|checksum|package|class ?name|tag ?name|node ?name|type ?name|method|function"
+    r"|variable|table ?name|column ?name|font|theme|language|sprache|idioma|langue"
+    r"|reference|referenz|referencia|booking|reservation|buchung\w*|reserva|confirmation|flight|flug|vuelo|vol|seat"
+    r"|gate|room|zimmer|batch|lot|charge|policy type|plan name|tariff|tarif|network name|printer|device|gerat"
+    r"|dispositivo|app name|song|artist|sender ?id|meeting|standort name|transaction|purchase|po number|po no)\b"
+)
+_WEAK_PERSON = re.compile(  # words that stand before a name as often as before anything else
+    r"(?:from|to|cc|bcc|by|via|with|host|user|users|people|person|contact|contacts|lead|player|winner|given|family"
+    r"|von|an|mit|de|da|do|para|por|par|pour|avec|con|di|aan|van|door|od|dla|fran|till|av|til"
+    r"|a|ad|adi|leiter|gast|holder|agent|manager|rep|author|authors|autor|auteur|autore|staff|participants?"
+    r"|organi[sz]er|child|parent|partner|member|members?|mitglied|owner|owners|client|clients|customer|customers"
+    r"|kunde|cliente|clientes|klant|nutzer|resident|contacto|contact name|referente|responsable|sender|seller"
+    r"|sold by|hosted by|posted by|ship(?:ped)? to|bill(?:ed)? to|deliver to|sold to|enviar a|attention|lieferung an"
+    r"|versand an|reporter|assignee|reviewer|recipient|driver|guest|host name|technician|doctor|dr|physician)"
+)
+
+
+def _pattern(words: str) -> re.Pattern[str]:
+    anchored = re.sub(r"(?<![^|])=([a-z ]+)", r"\\A\1\\Z", words)
+    return re.compile(rf"(?<!\w)(?:{anchored})(?!\w)")
+
+
+_PATTERNS: dict[str, re.Pattern[str]] = {kind: _pattern(words) for kind, words in _WORDS.items()}
+_NOT_A_PERSONS_NAME = re.compile(
+    r"\b(?:product|file|host|project|company|item|domain|display|model|brand|event|team|plan|bank|store|shop"
+    r"|user agent|dataset|table|column|field|function|class|package|group|channel|business|firm"
+    r"|network|printer|playlist|hotel|school|job|street|city|place|device|app|service|server|database|branch|repo"
+    r"|produkt|datei|projekt|firmen|strassen|orts|marken|modell|gruppen|vereins|user|benutzer|login|screen|nick"
+    r"|account)"
+    r" ?names?\b|\w+(?:datei|produkt|firmen|strassen|orts|marken|gruppen|vereins|benutzer)name\b"
+)
+
+
+def folded(label: str) -> str:
+    """A label as the tables here spell it: lower case, no accents, words apart."""
+    apart = re.sub(r"(?<=[a-zß-ÿ])(?=[A-ZÀ-Þ])", " ", label)
+    bare = "".join(
+        c for c in unicodedata.normalize("NFD", apart.lower().replace("ß", "ss")) if not "\u0300" <= c <= "\u036f"
+    )
+    bare = bare.replace("ł", "l").replace("ø", "o").replace("æ", "ae").replace("ı", "i").replace("đ", "d")  # noqa: RUF001
+    return re.sub(r"[^a-z0-9#]+", " ", bare).strip()
+
+
+@lru_cache(maxsize=4096)
+def promised(label: str) -> tuple[str, ...]:
+    """The types that a label promises, likeliest first; PERSON? is a name only if it also looks like one."""
+    if not label or len(label) > 300:
+        return ()
+    parts = [part for part in map(folded, re.split(r"[|\n;·•/>(),:]+", label)) if part]
+    found: list[str] = []
+    for kind, pattern in _PATTERNS.items():
+        for part in parts:
+            match = pattern.search(part)
+            if match is not None and _stands(kind, part):
+                found.append("PERSON?" if kind == "PERSON" and _WEAK_PERSON.fullmatch(match[0]) else kind)
+                break
+    return tuple(found)
+
+
+def _stands(kind: str, part: str) -> bool:
+    if len(part.split()) > 7:
+        return False  # a sentence is no label
+    if kind == "PERSON" and _NOT_A_PERSONS_NAME.search(part):
+        return False
+    ruled_out = _RULED_OUT.search(part)
+    if ruled_out is None or kind in ("EXPIRY", "PASSWORD", "KEY", "TOKEN", "SECRET"):
+        return True
+    return kind in ("PERSON", "ADDRESS", "EMAIL", "PHONE", "DATE_OF_BIRTH") and bool(_NAMED_ANYWAY.search(part))
+
+
+_NAMED_ANYWAY = re.compile(
+    r"\b(?:e ?mail|phone|tel\w*|mobile|address|adresse|direccion|name on|full name|first name|last name|surname"
+    r"|contact|birth|geburt\w*|nacimiento|naissance|nascita|customer name|client name|patient name|recipient"
+    r"|ordered by|account manager|manager|owner|lead)\b"
+)
+
+
+@lru_cache(maxsize=4096)
+def ruled_out(label: str) -> bool:
+    """Whether the label says that the value is a number, a time or a thing of no person."""
+    return _RULED_OUT.search(folded(label)) is not None

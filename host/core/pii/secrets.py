@@ -1,0 +1,231 @@
+"""Shapes of keys, tokens, cookies and passwords; hashes, ids and ordinary words are left alone."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from host.core.pii.checks import digits_of
+
+
+class Shape(NamedTuple):
+    """What a vendor's secret looks like; `group` is the part that is secret."""
+
+    name: str
+    type: str
+    pattern: re.Pattern[str]
+    group: int = 0
+
+
+def _shape(name: str, kind: str, pattern: str, group: int = 0) -> Shape:
+    return Shape(name, kind, re.compile(pattern), group)
+
+
+# Prefixes as their vendors document them (secret-scanning pages of GitHub, GitLab, AWS, Stripe, Slack, Google …).
+SHAPES: tuple[Shape, ...] = (
+    _shape("age", "KEY", r"\bAGE-SECRET-KEY-1[0-9A-Z]{20,}"),
+    _shape("anthropic-openai", "KEY", r"\bsk-(?:[a-z]{3,8}[\d-]{0,4}-)?[\w-]{16,}"),
+    _shape("atlassian", "KEY", r"\bAT(?:ATT|BB|CTT)[\w=-]{16,}"),
+    _shape("aws-id", "KEY", r"\b(?:AKIA|ASIA|AROA|AIDA|ABIA|ACCA)[A-Z0-9]{12,}"),
+    _shape("azure-key", "KEY", r"(?i)\b(?:AccountKey|SharedAccessKey)=([\w+/=]{20,})", 1),
+    _shape("azure-sas", "TOKEN", r"[?&;]sig=([\w%+/=-]{20,})", 1),
+    _shape("databricks", "KEY", r"\bdapi[0-9a-f]{24,}"),
+    _shape("digitalocean", "KEY", r"\bdo[opr]_v1_[0-9a-f]{20,}"),
+    _shape("discord-hook", "KEY", r"/api/webhooks/\d{8,}/([\w-]{20,})", 1),
+    _shape("docker", "KEY", r"\bdckr_pat_[\w-]{10,}"),
+    _shape("doppler", "KEY", r"\bdp\.(?:pt|st|sa|ct)\.[\w.-]{20,}"),
+    _shape("facebook", "TOKEN", r"\bEAA[A-Za-z0-9]{30,}"),
+    _shape("github", "KEY", r"\bgh[pousr]_\w{16,}|\bgithub_pat_\w{16,}"),
+    _shape("gitlab", "KEY", r"\bgl(?:pat|ptt|dt|rt|cbt|ft|soat|agent|imt)-[\w-]{12,}"),
+    _shape("google-key", "KEY", r"\bAIza[\w-]{20,}|\bGOCSPX-[\w-]{16,}"),
+    _shape("google-token", "TOKEN", r"\bya29\.[\w-]{10,}|\b1//0[\w-]{20,}"),
+    _shape("grafana", "KEY", r"\bgl(?:c|sa)_[\w=]{20,}"),
+    _shape("hashicorp", "TOKEN", r"\bhv[sbr]\.[\w-]{20,}"),
+    _shape("heroku", "KEY", r"\bHRKU-[\w-]{20,}"),
+    _shape("huggingface", "KEY", r"\bhf_[A-Za-z0-9]{16,}"),
+    _shape("jwt", "TOKEN", r"\beyJ[\w-]{8,}(?:\.[\w-]*){0,4}"),
+    _shape("linear", "KEY", r"\blin_api_\w{16,}"),
+    _shape("mailchimp", "KEY", r"\b[0-9a-f]{32}-us\d{1,2}\b"),
+    _shape("mailgun", "KEY", r"\bkey-[0-9a-f]{24,}"),
+    _shape("notion", "KEY", r"\b(?:secret_[A-Za-z0-9]{32,}|ntn_\w{20,})"),
+    _shape("npm", "KEY", r"\bnpm_[A-Za-z0-9]{20,}"),
+    _shape("pem", "KEY", r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----[^-]*(?:-----END[A-Z ]{0,40}-----)?"),
+    _shape("perplexity-groq", "KEY", r"\b(?:pplx-|gsk_|xai-|r8_|fw_)[A-Za-z0-9]{20,}"),
+    _shape("postman", "KEY", r"\bPMAK-[\w-]{20,}"),
+    _shape("pypi", "KEY", r"\bpypi-[\w-]{16,}"),
+    _shape("sendgrid", "KEY", r"\bSG\.[\w-]{10,}\.[\w-]{10,}"),
+    _shape("sentry", "KEY", r"\bsntry[su]_[\w=+/-]{20,}"),
+    _shape("shopify", "KEY", r"\bshp(?:at|ca|pa|ss)_[0-9a-fA-F]{16,}"),
+    _shape("slack", "TOKEN", r"\bxox[abceoprs]-[\w-]{10,}|\bxapp-\d-[\w-]{10,}"),
+    _shape("slack-hook", "KEY", r"hooks\.slack\.com/(?:services|workflows)/([\w/]{16,})", 1),
+    _shape("square", "KEY", r"\b(?:sq0(?:atp|csp)-[\w-]{16,}|EAAA[\w-]{50,})"),
+    _shape("ssh-public", "KEY", r"\b(?:ssh-(?:rsa|ed25519|dss)|ecdsa-sha2-nistp\d+) (AAAA[\w+/=]{30,})", 1),
+    _shape("stripe", "KEY", r"\b(?:sk|pk|rk)_(?:test|live)_\w{8,}|\bwhsec_[\w+/=]{16,}"),
+    _shape("supabase", "KEY", r"\bsb[ps]_(?:secret_|publishable_)?\w{20,}"),
+    _shape("telegram", "KEY", r"\b\d{8,10}:AA[\w-]{30,}"),
+    _shape("twilio", "KEY", r"\b(?:SK|AC)[0-9a-f]{32}\b"),
+    _shape("url-login", "PASSWORD", r"[a-z][a-z0-9+.-]{1,20}://[^\s/@:]{0,200}:([^\s/@]{1,200})@", 1),
+    _shape("wireguard", "KEY", r"(?i)\b(?:privatekey|presharedkey)\s{0,3}=\s{0,3}([\w+/]{42,44}=?)", 1),
+)
+_TELLTALE = re.compile(  # one pass that says whether any shape is worth a look
+    r"AGE-|sk-|ATATT|ATBB|ATCTT|A[KSRIBC][IOC][ADC]|Key=|sig=|dapi|do[opr]_v|/webhooks/|dckr|dp\.|EAA|gh[pousr]_"
+    r"|github_|gl|AIza"
+    r"|GOCSPX|ya29|1//0|hv[sbr]\.|HRKU|hf_|eyJ|lin_|-us\d|key-|secret_|ntn_|npm_|PRIVATE|pplx|gsk_|xai-|r8_|fw_|PMAK"
+    r"|pypi-"
+    r"|SG\.|sntry|shp|xox|xapp|hooks\.|sq0|AAAA|[spr]k_|whsec|sb[ps]_|:AA|SK|AC|://|(?i:privatekey|presharedkey)"
+)
+
+_OPEN = r"[\"'“”]?"
+_GAP = r"[\"']?\s{0,3}(?::=|=>|[:=])\s{0,3}" + _OPEN
+_KEY_WORDS = (
+    r"api[ _-]?(?:key|token|secret)|apikey|access[ _-]?key(?:[ _-]?id)?|secret[ _-]?(?:access[ _-]?)?key"
+    r"|client[ _-]?secret"
+    r"|private[ _-]?key|signing[ _-]?(?:key|secret)|encryption[ _-]?key|webhook[ _-]?secret|app[ _-]?secret"
+    r"|license[ _-]?key"
+    r"|master[ _-]?key|deploy[ _-]?key|shared[ _-]?secret|consumer[ _-]?(?:key|secret)|api[ -]?schl[uü]ssel"
+    r"|clave[ _-]api"
+    r"|cl[eé] api|secret"
+)
+_TOKEN_WORDS = (
+    r"(?:access|auth|refresh|bearer|id|session|csrf|xsrf|api|personal[ _-]access|security|device|push|bot"
+    r"|oauth)[ _-]?token"
+    r"|token|bearer|session[ _-]?(?:id|key)?|sid|sessid|jsessionid|phpsessid|csrf(?:middlewaretoken)?|xsrf"
+    r"|nonce[ _-]?key"
+    r"|auth(?:orization)?[ _-]?code|otp|one[ -]time (?:code|password)|magic[ _-]?link|jeton|ficha de acceso"
+)
+_PASSWORD_WORDS = (
+    r"(?:[a-z0-9]{1,20}[ _-]){0,3}(?:password|passwd|passphrase|passcode|passwort|kennwort|contrase[nñ]a|mot de passe"
+    r"|wachtwoord"
+    r"|senha|palavra[- ]passe|has[lł]o|parola|l[oö]senord|adgangskode|passord|salasana|[sş]ifre|pwd|pass|pw|clave|mdp)"
+)
+_SECRET_WORDS = (
+    r"(?:card |sim |app |debit |geheim)?pin(?:[ -]?(?:code|number|nummer))?|puk|cvv2?|cvc2?|csc|cvn|security (?:code"
+    r"|answer|number)"
+    r"|sicherheits(?:code|frage|antwort)|pr[uü]f(?:nummer|ziffer)|c[oó]digo de seguridad|code de s[eé]curit[eé]"
+    r"|cryptogramme"
+    r"|codice di sicurezza|c[oó]digo de seguran[cç]a|recovery (?:code|key|phrase)|backup code|seed phrase"
+    r"|mother'?s maiden name"
+    r"|secret answer|answer|verification code|best[aä]tigungscode|2fa(?: code)?|totp(?: secret)?|mnemonic|tan\b"
+)
+_VALUE = r"([^\s\"'“”,;<>&|]{2,512})"
+LABELLED: tuple[Shape, ...] = (
+    _shape("label:key", "KEY", rf"(?i)(?<![a-z])(?:[a-z]{{2,20}}[_-])*?(?:{_KEY_WORDS}){_GAP}{_VALUE}", 1),
+    _shape(
+        "label:token", "TOKEN", rf"(?i)(?<![a-z])(?:[a-z0-9]{{1,20}}[_-]){{0,3}}(?:{_TOKEN_WORDS}){_GAP}{_VALUE}", 1
+    ),
+    _shape("bearer", "TOKEN", r"(?i)\b(?:bearer|basic|digest|token|apikey)\s{1,3}([\w.~+/=-]{12,4096})", 1),
+    _shape(
+        "label:password",
+        "PASSWORD",
+        rf"(?i)(?<![a-z])(?:{_PASSWORD_WORDS})(?:[ _-]?(?:is|ist|es|hash))?(?:{_GAP}|\s{{1,3}}is\s{{1,3}}"
+        rf"|\s{{1,3}}ist\s{{1,3}}|\s{{1,3}}es\s{{1,3}}|\s{{1,3}}est\s{{1,3}}){_VALUE}",
+        1,
+    ),
+    _shape(
+        "label:secret",
+        "SECRET",
+        rf"(?i)(?<![\w-])(?:{_SECRET_WORDS})(?:\s?(?:code|no\.?|nr\.?|#))?(?:{_GAP}|\s{{1,3}}(?:is|ist|es"
+        rf"|est)\s{{1,3}}|\s{{1,2}}(?=\d)){_VALUE}",
+        1,
+    ),
+    _shape(
+        "query",
+        "TOKEN",
+        r"(?i)[?&#;](?:[a-z_]{0,20}(?:token|key|secret|signature|session|passw(?:or)?d|auth)|code|sig|sid|jwt"
+        r"|otp)=([^&#\s\"'<>]{4,2048})",
+        1,
+    ),
+)
+_LABEL_TELLTALE = re.compile(
+    r"(?i)key|secret|token|pass|pwd|\bpw|clave|contrase|mdp|kennwort|wachtwoord|senha|has[lł]o|parola|senord"
+    r"|adgangskode|salasana|ifre|pin|puk"
+    r"|cvv|cvc|csc|cvn|security|sicherheit|pr[uü]f|c[oó]dig|code|codice|cryptogramme|recovery|backup|seed|maiden"
+    r"|answer|2fa|totp|mnemonic"
+    r"|tan\b|bearer|basic|digest|sess|sid|csrf|xsrf|otp|magic|jeton|ficha|auth|schl[uü]ssel|sig=|jwt"
+)
+_COOKIE = re.compile(r"(?im)(?<![\w-])(?:set-cookie2?|cookie)[\"']?\s{0,3}[:=]\s{0,3}[\"']?([^\n\"']{2,8192})")
+_HEADER = re.compile(
+    r"(?im)(?<![\w-])(?:(?:proxy-)?authorization|x-(?:api-key|auth-token|csrf-token|xsrf-token|amz-security-token"
+    r"|access-token"
+    r"|goog-api-key))[\"']?\s{0,3}[:=]\s{0,3}[\"']?([^\n\"']{4,8192})"
+)
+_RUN = re.compile(r"(?<![\w/.@%+-])(?:[A-Za-z_]{1,40}=)?([A-Za-z0-9+/_=.~!$%^*-]{20,4096})")
+_HASH_BEFORE = re.compile(
+    r"(?i)(?:sha-?\d{1,3}|md5|commit|hash|digest|integrity|checksum|etag|rev(?:ision)?|tree|blob|fingerprint|build"
+    r"|version"
+    r"|pr[uü]fsumme)\W{0,3}$"
+)
+_UUID = re.compile(r"(?i)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_PLAIN_VALUES = re.compile(
+    r"(?i)(?:true|false|null|none|undefined|required|optional|forgotten|changed|reset|expired|missing|invalid|valid"
+    r"|n/?a|yes|no|string"
+    r"|here|not|your|the|a|an|is|set|unset|hidden|show|never|und|oder|and|or|for|must|should|was|has|will|incorrect"
+    r"|wrong|weak|strong"
+    r"|[*•·●xX.…_-]+|\$?\{.*|<.*|%[sd]|vergessen|ändern|olvidada|oublié|oublie|dimenticata)[.!?:,)]*"
+)
+
+
+def entropy(text: str) -> float:
+    """Shannon's bits a character."""
+    return -sum(count / len(text) * math.log2(count / len(text)) for count in Counter(text).values())
+
+
+def looks_random(text: str) -> bool:
+    """Whether it mixes kinds of characters as no word, path, hash or number does."""
+    kinds = sum(map(bool, (re.search("[a-z]", text), re.search("[A-Z]", text), re.search(r"\d", text))))
+    if kinds < 3 or len(digits_of(text)) < 2 or _UUID.search(text) or entropy(text) < 3.6:
+        return False
+    words = re.findall(r"[A-Z]?[a-z]{4,}", text)  # paths and camelCase are words; random text has none that long
+    return sum(map(len, words)) < 0.45 * len(text)
+
+
+def vendor_secrets(text: str) -> Iterator[tuple[int, int, str, str]]:
+    """Start, end, type and name of what has a vendor's shape."""
+    if _TELLTALE.search(text) is None:
+        return
+    for shape in SHAPES:
+        for match in shape.pattern.finditer(text):
+            if len(match[shape.group]) >= 8 or shape.name == "url-login":
+                yield *match.span(shape.group), shape.type, shape.name
+
+
+def labelled_secrets(text: str) -> Iterator[tuple[int, int, str, str]]:
+    """Start, end, type and name of values behind a credential word, headers and cookies."""
+    if _LABEL_TELLTALE.search(text):
+        for shape in LABELLED:
+            for match in shape.pattern.finditer(text):
+                start, end = match.span(shape.group)
+                end = start + len(match[shape.group].rstrip(").!?:…]}"))
+                if end > start and believable(text[start:end], shape.type):
+                    yield start, end, shape.type, shape.name
+        for match in _HEADER.finditer(text):
+            yield *match.span(1), "TOKEN", "header"
+    for match in _COOKIE.finditer(text):
+        if "=" in match[1]:
+            yield *match.span(1), "COOKIE", "header"
+
+
+def believable(value: str, kind: str) -> bool:
+    """Whether what stands behind a credential word can be the credential and not the sentence going on."""
+    if _PLAIN_VALUES.fullmatch(value):
+        return False
+    if kind in ("KEY", "TOKEN"):
+        return len(value) >= 8 and (any(c.isdigit() for c in value) or entropy(value) > 3.4)
+    if kind == "SECRET":
+        return any(c.isdigit() for c in value) and len(value) <= 64
+    return len(value) >= 3
+
+
+def random_runs(text: str) -> Iterator[tuple[int, int, str, str]]:
+    """Start, end, KEY and "entropy" of long random-looking words without any label; hashes are left alone."""
+    for match in _RUN.finditer(text):
+        word = match[1].rstrip(".")
+        before = text[max(0, match.start(1) - 24) : match.start(1)]
+        if len(word) < 24 or not looks_random(word) or _HASH_BEFORE.search(before):
+            continue
+        if re.match(r"(?i)sha\d{1,3}[-:]|(?:https?|file|ftp|data):|[a-z]+/[a-z.+-]+;", word):
+            continue
+        yield match.start(1), match.start(1) + len(word), "KEY", "entropy"

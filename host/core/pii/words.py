@@ -1,0 +1,12 @@
+"""Building blocks of patterns for names and places: what a capitalised word is, and the particles between."""
+
+from __future__ import annotations
+
+UPPER = "A-ZÀ-ÖØ-ÞĀĂĄĆČĎĐĒĖĘĚĞĢĪĮİĶŁĻŃŅŇŌŐŒŘŚŞŠŢŤŪŮŰŲŹŻŽȘȚΑ-ΩΆ-ΏА-ЯЁІЇЄ"
+WORD = rf"[{UPPER}][\w'-]{{0,40}}"  # starts with a capital
+CAPITALISED = rf"[{UPPER}][\w'-]{{1,40}}"
+PARTICLE = (
+    r"(?:de la|de las|de los|van der|van den|van de|von der|von dem|von den|de|del|della|dello|degli|dei|di|da|das|do"
+    r"|dos|du|des|d'|la|le|los|las|von|vom|van|zu|zur|zum|der|den|ter|ten|te|af|av|y|e|i|bin|binti|bint|ibn|al|el|ul"
+    r"|abu|ben|st\.?|san|mac|mc|O')"
+)

@@ -1,0 +1,105 @@
+"""What we know about words: given names, family names, ordinary words, and firms and works that read like people."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+from pathlib import Path
+
+DATA = Path(__file__).parent / "data"
+
+
+def bare(word: str) -> str:
+    """A word as the lists spell it: lower case without accents."""
+    if word.isascii():
+        return word.lower()
+    lower = (
+        word.lower()
+        .replace("ß", "ss")
+        .replace("ł", "l")
+        .replace("ø", "o")
+        .replace("æ", "ae")
+        .replace("ı", "i")  # noqa: RUF001
+        .replace("đ", "d")
+        .replace("œ", "oe")
+    )
+    return "".join(c for c in unicodedata.normalize("NFD", lower) if not "\u0300" <= c <= "\u036f")
+
+
+def words_of(file: str) -> frozenset[str]:
+    """The words of a data file."""
+    lines = (DATA / file).read_text(encoding="utf-8").splitlines()
+    return frozenset(word for line in lines if not line.startswith("#") for word in line.split())
+
+
+def _lines(file: str) -> frozenset[str]:
+    lines = (DATA / file).read_text(encoding="utf-8").splitlines()
+    return frozenset(line.strip() for line in lines if line.strip() and not line.startswith("#"))
+
+
+class Names:
+    """The lists, read once."""
+
+    def __init__(self) -> None:
+        self._ambiguous = words_of("ambiguous.txt")
+        self._given = words_of("given.txt")
+        self._family = words_of("surnames.txt")
+        self._common = words_of("common.txt")
+        self._products = words_of("products.txt")
+        self._things = _lines("things.txt")
+        self._countries = _lines("countries.txt")
+        self._places = _lines("places.txt")
+        self._makers = words_of("makers.txt")
+
+    def is_given(self, word: str) -> bool:
+        """Whether it is a given name; of a double name the first part counts."""
+        plain = bare(word)
+        return plain in self._given or ("-" in plain and plain.split("-")[0] in self._given)
+
+    def is_surely_given(self, word: str) -> bool:
+        """Whether it is a given name and hardly anything else."""
+        plain = bare(word)
+        return self.is_given(word) and plain not in self._ambiguous and plain not in self._common and len(plain) > 2
+
+    def is_family(self, word: str) -> bool:
+        """Whether it is a family name we know; of a double name one part counts."""
+        plain = bare(word).removeprefix("o'").removeprefix("d'")
+        return plain in self._family or ("-" in plain and any(part in self._family for part in plain.split("-")))
+
+    def is_common(self, word: str) -> bool:
+        """Whether it is an ordinary word of one of the languages."""
+        plain = bare(word).strip(".,:;!?'\"()")
+        return plain in self._common or (
+            plain.endswith("s") and plain[:-1] in self._common and not self.is_given(plain)
+        )
+
+    def is_thing(self, word: str) -> bool:
+        """Whether it is a noun of goods or places, or a form of company."""
+        return bare(word).strip(".,:;!?'\"()") in self._products
+
+    def is_country(self, words: str) -> bool:
+        """Whether it names a country, as the last line of an address does."""
+        return bare(words).strip(" .,") in self._countries
+
+    def is_maker(self, word: str) -> bool:
+        """Whether a product or a firm begins with it; never a word that is surely a given name."""
+        return bare(word).strip(".,:;!?'\"()") in self._makers and not self.is_surely_given(word)
+
+    def is_place(self, words: str) -> bool:
+        """Whether it is a big town, a state or a region."""
+        plain = bare(words).strip(" .,")
+        return plain in self._places or plain in self._countries
+
+    @lru_cache(maxsize=8192)  # noqa: B019  # there is one object for the life of the process
+    def known_thing(self, words: str) -> int:
+        """How many words at the beginning are a firm, a work or a place that reads like a person; 0 if none."""
+        plain = re.sub(r"[^a-z ]+", " ", bare(words).replace("'s", "").replace("'", "")).split()
+        return next((count for count in (4, 3, 2) if " ".join(plain[:count]) in self._things), 0)
+
+    def is_known_thing(self, words: str) -> bool:
+        """Whether they begin with a firm, a work or a place that reads like a person."""
+        return self.known_thing(words) > 0
+
+
+NAMES = Names()

@@ -1,0 +1,314 @@
+"""Postal addresses: a street with its number or a postcode with its town, grown over the parts around it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from host.core.pii.context import is_measure, named_otherwise
+from host.core.pii.words import CAPITALISED as C
+from host.core.pii.words import UPPER
+from host.redact.names import NAMES, words_of
+from host.redact.recognizers.base import Hit, Page, Rules
+
+_NUMBER = r"\d{1,5}(?:\s?[a-zA-Z](?![\w]))?(?:\s?[-/]\s?\d{1,4}[a-zA-Z]?)?(?![\w.,:]?\d)(?!\s?[%€$£])"
+_SUFFIX_EN = (
+    r"(?:Street|St|Avenue|Ave|Av|Road|Rd|Lane|Ln|Drive|Dr|Court|Ct|Boulevard|Blvd|Close|Way|Place|Pl|Parade|Pde"
+    r"|Crescent|Cres|Terrace|Ter|Square|Sq|Highway|Hwy|Parkway|Pkwy|Circle|Cir|Gardens|Gdns|Grove|Hill|Hills|Mews|Row"
+    r"|Walk|Trail|Trl|Alley|Quay|Wharf|Esplanade|Loop|Plaza|Broadway|Turnpike|Pike"
+    r"|Path|Pass|Point|Run|Ridge|Rise|View|Villas?|Heights|Meadows?|Park|Port|Freeway|Expressway|Motorway|Route|Rte"
+    r"|Island|Isle|Junction|Key|Knolls?|Lakes?|Landing|Manor|Mill|Mission|Mountain|Orchard|Oval|Overpass|Plains?"
+    r"|Prairie|Radial|Ramp|Ranch|Rapids|Rest|River|Roads|Shoals?|Shores?|Skyway|Springs?"
+    r"|Spurs?|Station|Stravenue|Stream|Streets|Summit|Throughway|Trace|Track|Trafficway|Tunnel|Underpass|Union|Valley"
+    r"|Via|Viaduct|Village|Ville|Vista|Walks|Wall|Wells?|Extension|Falls|Ferry|Fields?|Flats?|Fords?|Forest|Forges?"
+    r"|Forks?|Fort|Garden|Gateway|Glens?|Greens?|Groves|Harbors?|Haven|Hollow|Inlet|Bridge|Brooks?|Burgs?|Bypass|Camp"
+    r"|Canyon|Cape|Causeway|Center|Centers|Cliffs?|Club|Common|Corners?|Course|Courts|Cove|Coves|Creek|Crest|Crossing"
+    r"|Crossroad|Curve|Dale|Dam|Divide|Drives|Estates?|Cul-de-sac|Nagar|Marg|Chowk|Colony|Layout|Cross|Main)"
+)
+_AMBIGUOUS_EN = words_of("street_nouns.txt")
+_STREET_EN = re.compile(
+    rf"(?<![\w.,$€£#-])(?:(?:No\.?|Nr\.?)\s?)?{_NUMBER},?\s(?:(?:North|South|East|West|[NSEW]{{1,2}}|NE|NW|SE|SW|Old"
+    rf"|New|Upper|Lower|The)\.?\s)?(?:(?:{C}|\d{{1,3}}(?:st|nd|rd|th)"
+    rf"|[A-Z]\.?)\s){{1,4}}({_SUFFIX_EN})\b\.?(?:\s(?:North|South|East|West|[NSEW]{{1,2}})\b\.?)?"
+)
+_STREET_EN_LOW = re.compile(
+    r"(?i)(?<![\w.,$€£#-])\d{1,5}[a-z]?\s(?:[a-z'.-]{2,20}\s){1,3}(?:street|avenue|road|lane|boulevard"
+    r"|crescent|terrace|st\.|ave\.?|rd\.?|blvd\.?)(?![\w])"
+)
+_ORDINAL_STREET = re.compile(
+    rf"(?<![\w.,$€£#-])\d{{1,5}}\s(?:(?:North|South|East|West|[NSEW])\.?\s)?(?:Broadway|Main|{C}\sBroadway"
+    rf"|\d{{1,3}}(?:st|nd|rd|th)\s(?:St|Ave|Avenue|Street)\.?)(?![\w])"
+)
+_STEM_DE = (
+    r"(?:stra(?:ß|ss)e|str\.?|weg|platz|allee|gasse|ring|damm|ufer|markt|steig|stieg|pfad|chaussee|promenade|berg|hof"
+    r"|kamp|wiese|feld|graben|brücke|tor|wall|garten|park|winkel|zeile|bogen|twiete|redder|koppel|heide|anger|leite"
+    r"|rain|bach|gang|stiege|straat|laan|weg|vest|plantsoen|hoek|wal|plein|gracht|kade|dijk|singel|steeg|hof|pad"
+    r"|dreef|baan|lei|gatan|vägen|gränd|gata|vej|gade|allé|veien|gaten|katu|tie|polku|utca|út)"
+)
+_STREET_DE = re.compile(
+    rf"(?<![\w])(?:[{UPPER}][\w.'-]{{0,40}}[ -]){{0,3}}(?:[{UPPER}][\w'-]{{0,40}}?{_STEM_DE}"
+    rf"|(?:[{UPPER}][\w'-]{{1,40}}[ -]){{1,3}}(?i:{_STEM_DE}))\s?(?:Nr\.?\s?)?{_NUMBER}(?:\s?,?\s?(?:bis|hs|III|II|IV"
+    rf"|tr|lgh|bte|Etage|OG|EG|Hinterhaus|Vorderhaus)\b\s?\d{{0,5}})?"
+)
+_STREET_DE_PREP = re.compile(
+    rf"(?<![\w])(?:Am|An der|An den|An dem|Auf der|Auf dem|Auf den|Bei der|Beim|Hinter der|Hinter dem|Im|In der"
+    rf"|In den|In dem|Vor dem|Vor der|Zum|Zur|Unter den|Unter der|Alte[rn]?|Neue[rn]?|Große[rn]?|Kleine[rn]?"
+    rf"|Obere[rn]?|Untere[rn]?|Lange[rn]?|Hohe[rn]?)\s(?:{C}[ -]){{0,2}}{C}\s{_NUMBER}"
+)
+_KIND_ROMANCE = (
+    r"(?:Calle|C/|C\.|Cuesta|Acceso|Alameda|Avenida|Avda\.?|Av\.?|Callej[oó]n|Camino|Cañada|Carrer|Carretera|Ctra\.?"
+    r"|Glorieta|Pasadizo|Pasaje|Paseo|P\.?º|Plaza|Pza\.?|Pl\.|Rambla|Ronda|Traves[ií]a|Urbanizaci[oó]n|Urb\.|Vial"
+    r"|V[ií]a|Costanilla|Corredera|Barrio|Pol[ií]gono|Jardines|Parque|Calz(?:ada)?\.?|Privada|Cerrada|Blvd\.?"
+    r"|Boulevard|Bulevar"
+    r"|[Rr]ue|[Aa]venue|[Bb]oulevard|[Bb]d|[Pp]lace|[Cc]hemin|[Aa]llée|[Ii]mpasse|[Qq]uai|[Cc]ours|[Rr]oute|[Ss]quare"
+    r"|[Ff]aubourg|[Pp]assage|[Ss]entier|[Rr]uelle|[Vv]illa|[Cc]ité|[Rr]ésidence|[Ll]otissement|[Hh]ameau"
+    r"|Via|Viale|V\.le|Piazza|P\.zza|Piazzale|Corso|C\.so|Vicolo|Largo|Strada|Contrada|Borgo|Lungomare|Lungotevere"
+    r"|Salita|Galleria|Rotonda|Canale|Stretto|Incrocio|Fondamenta|Calle"
+    r"|Rua|R\.|Travessa|Praça|Pç\.?|Largo|Estrada|Rodovia|Alameda|Beco|Quinta|Bairro|ul\.|Ul\.|ulica|al\.|Al\.|aleja"
+    r"|pl\.|os\.|plac|Jl\.|Jalan|Str\.|Strada|Bulevardul|ulitsa|Calea|Şoseaua|Odos)"
+)
+_STREET_ROMANCE = re.compile(
+    rf"(?<![\w]){_KIND_ROMANCE}\s(?:(?:de|del|de la|de las|de los|d'|du|des|della|delle|dei|di|da|do|das|dos|le|la"
+    rf"|les|l')\s?){{0,2}}(?:(?:{C}|[A-Z]\.|\d{{1,3}}|de|del|la|las|los|el|du|des|le|les|da|do|das|dos|di|della|delle"
+    rf"|dei|degli|y|e|i|et|en|sur|sous|van|al|nad|im|św\.|gen\.|ks\.|Dr\.|S\.)[\s-]){{0,5}}?(?:{C}|\d{{1,3}}"
+    rf"|[\w'.-]{{0,20}}[{UPPER}][\w'.-]{{0,40}}),?\s(?:n[.º°o]{{0,2}}\s?|núm\.?\s?|nr\.?\s?|s/n)?(?:{_NUMBER}"
+    rf"|s/n)(?:,?\s?(?:\d{{1,2}}[ºª°]?\s?[A-Za-zª]?|[A-Z]|bis|ter|s/n)(?![\w.]))?"
+)
+_STREET_FR = re.compile(
+    rf"(?<![\w.,$€£#-])\d{{1,4}}\s?(?:bis|ter|quater|[A-Da-d])?,?\s(?:rue|avenue|av\.?|boulevard|bd\.?|place|chemin"
+    rf"|allée|allées|impasse|quai|cours|route|square|faubourg|passage|sentier|ruelle|villa|cité|résidence|Rue|Avenue"
+    rf"|Boulevard|Place|Chemin|Allée|Impasse|Quai|Cours|Route|Passage)\s(?:(?:de|du|des|d'|la|le|les|l'"
+    rf"|de la)\s?){{0,3}}{C}(?:[\s-](?:(?:de|du|des|la|le|et)[\s-])?{C}){{0,4}}"
+)
+_STREET_TR = re.compile(
+    rf"(?<![\w])(?:{C}\s){{1,3}}(?:Mah(?:allesi|\.)?|Cad(?:desi|\.)?|Sok(?:ak|ağı|\.)?|Sk\.|Bulvarı"  # noqa: RUF001
+    rf"|Blv\.)(?:,?\s(?:(?:{C}\s){{1,3}}(?:Cad(?:desi|\.)?|Sok(?:ak|ağı|\.)?"  # noqa: RUF001
+    rf"|Sk\.)))?,?\s(?:No\s?[:.]?\s?)?\d{{1,4}}(?:[/-]\w{{1,4}})?(?:\sD(?:aire)?\s?[:.]?\s?\d{{1,3}})?"
+)
+_BOX = re.compile(
+    r"(?i)(?<!\w)(?:P\.?\s?O\.?\s?Box|Post(?:fach|bus|boks|box)|Apartado(?: de correos)?|Apdo\.?|B\.?P\."
+    r"|Casella postale|C\.P\.|Caixa postal|Skrytka pocztowa|PSC|CMR|Unit)\s\d{1,7}(?:,?\s?Box\s\d{1,6})?"
+)
+_MILITARY = re.compile(
+    r"(?:(?:USNS|USS|USNV|USCGC)\s[A-Z]\w{1,30}|(?:PSC|Unit|CMR)\s\d+,?\sBox\s\d+),?\s(?:FPO|APO"
+    r"|DPO)\sA[APE]\s\d{5}(?:-\d{4})?"
+)
+_STATES = (
+    r"(?:A[LKZRSA]|C[AOT]|D[EC]|F[LM]|G[AU]|HI|I[DLNA]|K[SY]|LA|M[EDAHINSOTP]|N[EVHJMYCD]|O[HKR]|P[ARW]|RI|S[CD]"
+    r"|T[NX]|UT|V[TAI]|W[AVIY])"
+)
+_TOWN = (
+    rf"(?:[AO]\s|L')?{C}(?:[ -](?:(?:de|del|de la|la|le|am|an der|a\.d\.|im|in|bei|ob der|upon|on|under|sur|sous|lès"
+    rf"|en|di|do|da|dos|den|het|aan den)[ -])?{C}){{0,3}}"
+)
+_POSTCODES: tuple[tuple[str, re.Pattern[str]], ...] = (
+    (
+        "US",
+        re.compile(
+            rf"(?<!\w)(?:{_TOWN},?\s)?(?:{_STATES}|{C}),?\s\d{{5}}-\d{{4}}(?!\d)"
+            rf"|(?<!\w)(?:{_TOWN},?\s)?{_STATES},?\s\d{{5}}(?![\d-])"
+        ),
+    ),
+    (
+        "GB",
+        re.compile(
+            rf"(?<!\w)(?:{_TOWN},?\s)?(?:GIR\s?0AA|[A-PR-UWYZ](?:\d{{1,2}}|[A-HK-Y]\d{{1,2}}|\d[A-HJKPSTUW]"
+            rf"|[A-HK-Y]\d[ABEHMNPRVWXY])\s\d[ABD-HJLNP-UW-Z]{{2}})(?!\w)"
+        ),
+    ),
+    (
+        "CA",
+        re.compile(
+            rf"(?<!\w)(?:{_TOWN},?\s)?(?:(?:AB|BC|MB|NB|NL|NS|NT|NU|ON|PE|QC|SK"
+            rf"|YT),?\s)?[ABCEGHJ-NPRSTVXY]\d[ABCEGHJ-NPRSTV-Z][ -]?\d[ABCEGHJ-NPRSTV-Z]\d(?!\w)"
+        ),
+    ),
+    ("AU", re.compile(rf"(?<!\w)(?:{_TOWN},?\s)?(?:NSW|VIC|QLD|SA|WA|TAS|ACT|NT),?\s\d{{4}}(?!\d)")),
+    ("NL", re.compile(rf"(?<![\w.])[1-9]\d{{3}}\s?(?!SA|SD|SS)[A-Z]{{2}},?\s{_TOWN}")),
+    ("PT", re.compile(rf"(?<![\w.-])\d{{4}}-\d{{3}},?\s{_TOWN}")),
+    ("PL", re.compile(rf"(?<![\w.-])\d\d-\d{{3}},?\s{_TOWN}")),
+    ("SE", re.compile(rf"(?<![\w.-])(?:SE-)?[1-9]\d{{2}} \d\d\s{{1,2}}{_TOWN}")),
+    ("BR", re.compile(r"(?<![\w.-])(?:CEP:?\s?)?\d{5}-\d{3}(?![\d-])")),
+    (
+        "DE",
+        re.compile(
+            rf"(?<![\w.,/$€£#:-])(?:(?:D|DE|A|AT|CH|F|FR|I|IT|E|ES|B|BE|L|DK|N|NO"
+            rf"|FIN)-\s?)?\d{{4,5}}\s(?:{_TOWN})(?:\s?\([A-Z]{{2}}\))?(?:\s[A-Z]{{2}}\b)?"
+        ),
+    ),
+    ("ES", re.compile(rf"(?<![\w.]){_TOWN},\s?\d{{5}}(?![\d.,-])|(?<![\w.]){_TOWN}\s[1-8]\d{{5}}(?![\d.,-])")),
+    (
+        "JP",
+        re.compile(
+            rf"(?<![\w.-])(?:〒\s?)?\d{{3}}-\d{{4}},?\s(?:{C}[ -]?){{1,4}}|(?<!\w)(?:{C}(?:-(?:ku|shi|cho|machi"
+            rf"|to|fu|ken|chome))?,?\s){{1,3}}〒?\d{{3}}-\d{{4}}(?![\d-])"
+        ),
+    ),
+)
+_NEEDS_COMPANY = frozenset(("DE", "ES", "JP", "SE", "BR", "PL"))  # shapes that figures in prose have as well
+_PART = re.compile(
+    rf"(?:(?:Apt|Apartment|Apto?|Suite|Ste|Unit|Flat|Floor|Fl|Room|Rm|Studio|Bldg|Building|Block|Tower|Wing|Level"
+    rf"|Piso|Puerta|Pta|Esc(?:alera)?|Bajo|Planta|Dpto|Depto|Étage|Bât(?:iment)?|Appt?|Appartement|Appartamento"
+    rf"|Interno|Int|Scala|Piano|Andar|Wohnung|Whg|Etage|Stock|OG|EG|m|lok|lgh|No|D)\b\.?\s?[:.]?\s?#?\d?[\w/-]{{1,5}}"
+    rf"|#\s?\w{{1,6}}"
+    rf"|\d{{1,2}}[ºª°]\s?[\w]{{0,4}}|\d{{1,2}}(?:st|nd|rd|th)\s[Ff]loor|(?:Piso|Bajo|Ático|Entlo)\b[ \w.ºª]{{0,8}}"
+    rf"|c/o\s{_TOWN}|(?:D-|A-|CH-|F-|I-|E-)?\d{{4,6}}(?:-\d{{3,4}})?(?:\s{_TOWN})?|\d{{3}}\s\d\d\s{_TOWN}"
+    rf"|\d\d-\d{{3}}\s{_TOWN}|\d{{4}}\s?[A-Z]{{2}}(?:\s{_TOWN})?"
+    rf"|{_TOWN}(?:,?\s(?:{_STATES}|[A-Z]{{2,3}}))?(?:\s\d{{4,6}}(?:-\d{{3,4}})?)?(?:\s?\([A-Z]{{2}}\))?"
+    rf"|{_TOWN}\s[A-Z]{{1,2}}\d[A-Z\d]?\s?\d[A-Z]{{2}}|[A-Z]{{1,2}}\d[A-Z\d]?\s?\d[A-Z]{{2}}"
+    rf"|{_STATES}\s\d{{5}}(?:-\d{{4}})?|{_TOWN}\s[A-Z]\d[A-Z]\s?\d[A-Z]\d|[A-Z]{{2}}\s[A-Z]\d[A-Z]\s?\d[A-Z]\d"
+    rf"|(?:Piso|Apt\.?)\s\d+)"
+)
+_JOINT = re.compile(r"[ \t]{0,2}(?:,|;|·|-|\||/)[ \t]{0,2}\n?|[ \t]{0,2}\n[ \t]{0,8}|[ \t]{1,2}")
+_COMMON_AFTER_CODE = re.compile(
+    r"(?i)(?:items?|artikel|products?|steps?|stück|pcs|people|users?|views?|likes?|reviews?|results?|euros?|dollars?"
+    r"|pounds?|kilo\w*|meter\w*|points?|punkte|puntos|views|members?|followers?|jan(?:uar\w*|eiro|vier)?"
+    r"|feb(?:ruar\w*|rero)?|fév\w*|m(?:är|a)r(?:z|ch|zo|s|ço)?|apr(?:il\w*)?|avril|abril|ma[iyj](?:o)?|jun[ieo]*|juin"
+    r"|jul[iyo]*|juillet|aug(?:ust\w*)?|août|agosto|sep(?:t\w*)?|o[kc]t(?:ob\w*)?|nov(?:emb\w*)?|de[cz](?:emb\w*)?"
+    r"|dic\w*|gennaio|giugno|luglio|maggio|hours?|stunden|days|tage|minutes|words|rows|zeilen"
+    r"|bytes|tokens|downloads|seiten|pages|views|sold|verkauft|bewertungen|kunden|customers|orders|bestellungen|eur"
+    r"|usd|gbp|chf|watt|volt|lumen|mah|kwh|rpm|px|dpi|fps|uhr|am|pm|the|and|und|tickets?|open|closed|total|new|free"
+    r"|edition|version|build|series|serie|model|gb|mb|tb|error|not|ok|http|created|found|internal|bad|forbidden"
+    r"|unauthorized|service|gateway|paid|shipped|delivered|pending|monday|tuesday|wednesday|thursday|friday|saturday"
+    r"|sunday|montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag)\b"
+)
+
+
+class Addresses(Rules):
+    """Streets with numbers, postcodes with towns, boxes; and what hangs on to them by commas or on the next lines."""
+
+    types = ("ADDRESS",)
+
+    def hits(self, text: str, page: Page) -> Iterator[Hit]:
+        """A find grows over the parts of an address before and after it."""
+        if not any(character.isdigit() for character in text) or len(text) < 6:
+            return
+        for start, end, rule in self._anchors(text, page):
+            yield Hit(_grown_back(text, start), _grown(text, end), "ADDRESS", 0.8, rule)
+
+    def _anchors(self, text: str, page: Page) -> Iterator[tuple[int, int, str]]:
+        for match in _STREET_EN.finditer(text):
+            if self._is_street(text, match):
+                yield *match.span(), "street and number"
+        for pattern in (_STREET_EN_LOW, _ORDINAL_STREET, _STREET_DE, _STREET_DE_PREP, _STREET_FR, _STREET_TR):
+            for match in pattern.finditer(text):
+                if not is_measure(text, match.end()):
+                    yield *match.span(), "street and number"
+        for match in _STREET_ROMANCE.finditer(text):
+            if "\n" not in match[0] and not is_measure(text, match.end()):
+                yield *match.span(), "street and number"
+        for pattern in (_BOX, _MILITARY):
+            for match in pattern.finditer(text):
+                if not match[0].startswith("Unit") or "Box" in match[0]:
+                    yield *match.span(), "box"
+        yield from self._postcodes(text, page)
+
+    def _is_street(self, text: str, match: re.Match[str]) -> bool:
+        if named_otherwise(text, match.start()) and not text[: match.start()].rstrip().endswith(("No", "No.", "#")):
+            return False
+        if match[1].lower() not in _AMBIGUOUS_EN:
+            return True
+        words = match[0].split()
+        alone = match.start() == 0 or text[match.start() - 1] == "\n"
+        followed = re.match(r"\s{0,2}(?:,|\n|$|·|\|)", text[match.end() :]) is not None
+        if re.search(
+            r"(?i)\b(?:to|at|in|near|from|of|lives?|address|live on|moved to|via)[: ]{1,2}$",
+            text[max(0, match.start() - 12) : match.start()],
+        ):
+            return len(words) <= 5
+        return len(words) <= 5 and followed and (alone or not text[: match.start()].rstrip()[-1:].isdigit())
+
+    def _postcodes(self, text: str, page: Page) -> Iterator[tuple[int, int, str]]:
+        for country, pattern in _POSTCODES:
+            for match in pattern.finditer(text):
+                start, end = match.span()
+                if country in _NEEDS_COMPANY and not self._is_town(text, match, page):
+                    continue
+                if not named_otherwise(text, start):
+                    yield start, end, f"postcode {country}"
+
+    def _is_town(self, text: str, match: re.Match[str], page: Page) -> bool:
+        """Whether a code with a capitalised word is a place: it stands alone, in a list, or behind a word for it."""
+        code = match[0]
+        words = re.sub(r"^[\dA-Z-]*\d[\d-]*\s*|,?\s*\d{5,6}$", "", code)
+        if (
+            _COMMON_AFTER_CODE.match(words)
+            or page.ruled_out
+            or is_measure(text, match.start() + len(code) - len(words))
+        ):
+            return False
+        if re.match(r"(?:19|20)\d\d\s", code) and not re.match(r"\d{5}", code):
+            return False
+        first = words.split(" ")[0]
+        if len(first) > 1 and NAMES.is_common(first):
+            return False
+        before = text[: match.start()].rstrip(" \t")
+        after = text[match.end() : match.end() + 2].lstrip(" \t")
+        opened = (
+            not before
+            or before[-1] in ",\n·|;:("
+            or bool(re.search(r"(?i)\b(?:in|nach|aus|to|at|en|a|de|à|zu|bei|near)$", before[-8:]))
+        )
+        closed = not after or after[0] in ",\n·|;.)!?"
+        return (
+            opened and (closed or bool(re.search(r"(?i)\b(?:in|nach|aus|at|near)$", before[-6:])))
+        ) or "ADDRESS" in page.promised
+
+
+def _grown(text: str, end: int) -> int:
+    """Where the address goes on to, over parts that look like one of its lines."""
+    for _step in range(6):
+        joint = _JOINT.match(text, end)
+        if joint is None:
+            break
+        part = _PART.match(text, joint.end())
+        if part is None or not _belongs(text, joint[0], part):
+            break
+        end = part.end()
+    return end
+
+
+def _belongs(text: str, joint: str, part: re.Match[str]) -> bool:
+    words = part[0]
+    has_digit = any(character.isdigit() for character in words)
+    if not joint.strip():  # only a space or a new line between
+        if "\n" not in joint and not re.match(
+            r"(?:Apt|Apartment|Suite|Ste|Unit|Flat|Floor|#|Piso|Puerta|Esc|Dpto|m\.|lok|Appt|\d{4,5}\s|\d{1,2}[ºª°]"
+            r"|Wohnung|Whg|D:)",
+            words,
+        ):
+            return False
+        if "\n" in joint and not has_digit:
+            return NAMES.is_country(words)
+    if NAMES.is_common(words.split(" ")[0].strip(",.")) and not has_digit and not NAMES.is_country(words):
+        return False
+    after = text[part.end() : part.end() + 1]
+    return not (after.isalnum() or (after in ":@=" and bool(after)))
+
+
+_FLAT = (
+    r"(?:Flat|Apt|Apartment|Unit|Suite|Ste|Studio|Room|Rm|Block|Building|Villa|House|Floor|Level|Piso|Bajo|Wohnung|No"
+    r"|Nr|Appartement|Appt|Résidence|Bât|Lot|Plot)\.?"
+)
+_PART_BEFORE = re.compile(  # one part of an address that ends where another begins
+    rf"(?:{_FLAT}\s#?[\w/-]{{1,6}}|c/o\s{_TOWN}|#\w{{1,6}}|\d{{1,5}}[a-zA-Z]?(?:\s[\w'.-]+){{1,4}}|\d{{1,5}}[a-zA-Z]?"
+    rf"|{C}(?:[ -]{C}){{0,3}}(?:\s\d{{1,5}}[a-zA-Z]?(?:[-/]\d{{1,4}})?)?(?:\s(?:Suite|Apt\.?|Unit|Flat|Piso"
+    rf"|Apto)\s\w{{1,5}})?)(?:[ \t]{{0,2}},[ \t]{{0,2}}|[ \t]{{0,2}}\n[ \t]{{0,8}})$"
+)
+_FLAT_BEFORE = re.compile(
+    rf"(?<!\w){_FLAT}\s#?$|(?<!\w){_FLAT}\s#?[\w/-]{{1,6}}[ \t]{{1,2}}$|(?<![\w.,])\d{{1,4}}[a-zA-Z]?(?:\s?[/-]\s?)$"
+)
+
+
+def _grown_back(text: str, start: int) -> int:
+    """Where the address begins: parts before it that end in a comma or a line, back to the last that has a number."""
+    kept = at = start
+    for _step in range(4):
+        match = _PART_BEFORE.search(text, max(0, at - 70), at)
+        if match is None or (NAMES.is_common(match[0].split(" ")[0].strip(",\n")) and not match[0][0].isdigit()):
+            break
+        at = match.start()
+        if any(character.isdigit() for character in match[0]):
+            kept = at
+    flat = _FLAT_BEFORE.search(text, max(0, kept - 20), kept)
+    return flat.start() if flat is not None else kept

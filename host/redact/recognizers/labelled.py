@@ -1,0 +1,168 @@
+"""Values that a label promises: the hint of a text, "Label: value" inside it, and a value under its label."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+from host.core.pii.fits import REPORTED, fits, starts_upper
+from host.core.pii.labels import promised
+from host.redact.names import NAMES
+from host.redact.recognizers.base import Hit, Page, Rules
+
+TYPES = (
+    "ADDRESS", "BANK_ACCOUNT", "CARD", "COOKIE", "CRYPTO", "DATE_OF_BIRTH", "DRIVER_LICENSE", "EMAIL", "HANDLE",
+    "IBAN", "IP_ADDRESS", "KEY", "LOCATION", "MAC_ADDRESS", "MEDICAL_ID", "NATIONAL_ID", "PASSPORT", "PASSWORD",
+    "PERSON", "PHONE", "SECRET", "TAX_ID", "TOKEN", "USERNAME", "VEHICLE",
+)  # fmt: skip
+_PAIR = re.compile(
+    r"(?:^|[\n|·•;,\t(]|[ ]{2}|\. )[ \t]{0,8}([^\W\d][^\n:|·•;\t]{0,40}?)[ ]?(?::|："  # noqa: RUF001
+    r"|=)[ \t]{1,8}(?=\S)([^\n|·•\t;]{1,200})|(?:^"
+    r"|\n)[ \t]{0,8}([^\W\d][^\n:|·•;\t]{0,40}?)[ ]?:\n[ \t]{0,8}([^\n]{1,160})"
+)
+_NEXT_LABEL = re.compile(r"[,.]?[ ]{1,3}(?=[^\W\d][^\n:,.;]{0,24}?(?<!\d)[:=](?:[ ]|$))|[ ]{3,}|[ ]\(|[ ](?:-|/)[ ]")
+_LINE = re.compile(r"[^\n]+")
+_LABEL_NUMBER = re.compile(
+    r"(?:^|[\n|·•;,\t(])[ \t]{0,8}([^\W\d_][^\n:|·•;,\t\d]{1,36}?)[.:#]?[ \t]{1,4}"
+    r"((?=[\w+(./-]{0,40}\d)[\w+(][\w+()./ -]{2,40})(?=$|[\n|·•;,\t):])"
+)
+_NUMBERED = frozenset(
+    "BANK_ACCOUNT CARD DATE_OF_BIRTH DRIVER_LICENSE IBAN MEDICAL_ID NATIONAL_ID PASSPORT PHONE TAX_ID VEHICLE".split()  # noqa: SIM905
+)
+_MOST_CHARS = 200_000
+
+
+class Labelled(Rules):
+    """The whole value is the find; the label never is."""
+
+    types = TYPES
+
+    def hits(self, text: str, page: Page) -> Iterator[Hit]:
+        """By hint, by colon, by line."""
+        if page.promised and len(text) <= 400:
+            yield from self._by_hint(text, page)
+        if len(text) <= _MOST_CHARS:
+            if ":" in text or "=" in text:
+                yield from self._by_colon(text)
+            if "\n" in text:
+                yield from self._by_line(text)
+            if any(character.isdigit() for character in text):
+                yield from self._by_space(text)
+
+    def _by_hint(self, text: str, page: Page) -> Iterator[Hit]:
+        start = len(text) - len(text.lstrip())
+        end = len(text.rstrip())
+        kind = kept(page.promised, text[start:end], page.kind == "field")
+        if kind:
+            yield Hit(start, end, kind, 0.85, "hint")
+        elif "\n" in text[start:end]:
+            for match in _LINE.finditer(text):
+                line = match[0].strip()
+                kind = kept(page.promised, line, False) if line else ""
+                if kind:
+                    at = match.start() + match[0].index(line)
+                    yield Hit(at, at + len(line), kind, 0.8, "hint")
+
+    def _by_colon(self, text: str) -> Iterator[Hit]:
+        at = 0
+        while match := _PAIR.search(text, at):
+            label, (start, end) = match[1] or match[3], match.span(2 if match[1] else 4)
+            at = max(match.start() + 1, start)
+            kinds = _promised_by(label)
+            if kinds:
+                yield from _value(text, start, end, kinds, "label")
+
+    def _by_line(self, text: str) -> Iterator[Hit]:
+        lines = [(match.start(), match.end()) for match in _LINE.finditer(text)]
+        for (start, end), (below, stop) in pairwise(lines):
+            label = text[start:end].strip(" \t:*")
+            if 1 < len(label) <= 40 and len(label.split()) <= 5 and sum(c.isdigit() for c in label) <= 2:
+                kinds = _promised_by(label)
+                if kinds and not _promised_by(text[below:stop].strip(" \t:*")):
+                    yield from _value(text, below, stop, kinds, "label above")
+
+    def _by_space(self, text: str) -> Iterator[Hit]:
+        """ "Passnummer K1234567": a short line that begins with a label and ends with its number."""
+        for match in _LABEL_NUMBER.finditer(text):
+            label = match[1].strip(" .:#-")
+            kinds = tuple(kind for kind in _promised_by(label) if kind in _NUMBERED)
+            if kinds and len(label.split()) <= 4:
+                yield from _value(text, match.start(2), match.end(2), kinds, "label before")
+
+
+def _promised_by(label: str) -> tuple[str, ...]:
+    """What a label inside a text promises; of a longer stretch only its last words count."""
+    words = label.split()
+    return promised(" ".join(words[-5:])) if len(words) <= 9 else ()
+
+
+def _value(text: str, start: int, end: int, kinds: tuple[str, ...], rule: str) -> Iterator[Hit]:
+    """The longest beginning of the rest of the line that is what the label promises."""
+    value = text[start:end].rstrip(" \t")
+    cuts = [match.start() for match in _NEXT_LABEL.finditer(value)]
+    for stop in (len(value), *reversed(cuts)):
+        piece = value[:stop].rstrip(" ,;.")
+        quoted = piece.strip("\"'")
+        kind = kept(kinds, quoted, False)
+        if kind and not (stop == len(value) and cuts and kind not in ("ADDRESS", "PHONE")):
+            at = start + piece.index(quoted)
+            yield Hit(at, at + len(quoted), kind, 0.8, rule)
+            return
+
+
+def kept(kinds: tuple[str, ...], value: str, field: bool) -> str:
+    """The first of the promised types that the value keeps; "" if none."""
+    for kind in kinds:
+        plain = REPORTED.get(kind, kind)
+        if not fits("EXPIRY" if kind == "EXPIRY" else plain, value):
+            continue
+        if plain == "PERSON" and not is_name(value, sure=kind == "PERSON" or field):
+            continue
+        if plain == "ADDRESS" and not any(c.isdigit() for c in value) and not _is_place(value, kinds):
+            continue
+        if (
+            plain in ("SECRET", "PASSWORD")
+            and NAMES.is_common(value.split()[0])
+            and not any(c.isdigit() for c in value)
+        ):
+            continue
+        return plain
+    return ""
+
+
+def is_name(value: str, sure: bool) -> bool:
+    """Whether the value reads as a person's name; `sure` when its label says that it is one."""
+    words = [word.strip(".,'()") for word in value.split() if word.strip(".,'()&")]
+    if not words or (not starts_upper(value) and not sure) or NAMES.is_known_thing(value):
+        return False
+    if NAMES.is_place(value) and not sure:
+        return False
+    known = [NAMES.is_given(word) or NAMES.is_family(word) for word in words]
+    dull = [
+        (NAMES.is_common(word) or NAMES.is_thing(word)) and not is_known
+        for word, is_known in zip(words, known, strict=True)
+    ]
+    particles = sum(word.islower() for word in words)
+    if all(dull) or (dull[-1] and len(words) > 1 and not any(known)) or sum(dull) > len(words) / 2:
+        return False
+    if sure:
+        return particles <= 2 or all(word.islower() for word in words)
+    if any(known) and not (len(words) == 1 and NAMES.is_common(words[0])):
+        return not any(dull)
+    return (
+        2 <= len(words) - particles <= 4
+        and not any(dull)
+        and all(word[0].isupper() for word in words if not word.islower())
+    )
+
+
+def _is_place(value: str, kinds: tuple[str, ...]) -> bool:
+    words = value.replace(",", " ").split()
+    if kinds[-1].startswith("PERSON") and NAMES.is_given(words[0]):
+        return False  # "Ship to" stands above the name more often than beside the place
+    return (
+        not NAMES.is_country(value)
+        and not all(NAMES.is_common(word) for word in words)
+        and not NAMES.is_common(words[0])
+    )
