@@ -14,6 +14,7 @@ from capsdk.errors import CapError, PolicyError
 from host.browser.command import cdp_error
 from host.browser.fence import outside
 from host.browser.pace import Flood
+from host.browser.worlds import HIDING
 from host.cdp.connection import ConnectionGone
 from host.cdp.envelope import loads
 from host.core.conditions import Surroundings
@@ -129,6 +130,8 @@ class Channel:
         if self.app_watches and method != "Fetch.requestPaused":
             self._guard_event(method, params)
         raw = bytes(params)
+        if method in HIDING and session.worlds.hides(self.guard, method, raw):
+            return
         told = session.fence.passes(self, method, raw) if method in session.fence.concerns else raw
         if method == "Network.requestWillBeSent":
             session.fence.note_request(raw)
@@ -172,7 +175,7 @@ class Channel:
 
     def request_refusal(self, method: str, params: Mapping[str, Any]) -> CapError | None:
         """Why a command may not have the request that it names."""
-        problem = self.session.fence.refusal(self, method, params)
+        problem = self.session.worlds.refusal(self.guard, params) or self.session.fence.refusal(self, method, params)
         if problem is None and method == "Network.getResponseBody":
             problem = self._body_refusal(params.get("requestId"))
         return problem

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
@@ -24,6 +24,14 @@ def is_site(url: str) -> bool:
     return url.startswith(("http://", "https://"))
 
 
+class Guarded(NamedTuple):
+    """An out-of-process frame, lent or not: Chromium's ids of its guard, of the frame, and of the guard around it."""
+
+    guard: str
+    frame_id: str
+    parent: str
+
+
 class Frames:
     """`new_handle()` makes the random handles that the caller sees; one that is gone is remembered as such."""
 
@@ -32,11 +40,19 @@ class Frames:
         self._new_handle = new_handle
         self._lent: dict[str, Channel] = {}
         self._gone: set[str] = set()
-        self._attaching: set[str] = set()  # guards of frames that are not lent, yet or at all
+        self._attaching: dict[str, Guarded] = {}  # by guard, frames that are not lent, yet or at all
         self._outsiders: set[str] = set()  # frames that have shown, or were about to show, what is not the app's
 
     def __iter__(self) -> Iterator[Channel]:
         return iter(list(self._lent.values()))
+
+    def guards(self) -> list[Guarded]:
+        """All frames with a guard, those that are not lent, too: the host's own reading sees what a person sees."""
+        lent = [
+            Guarded(child.guard, child.target_id, (child.parent or self._session.page).guard)
+            for child in self._lent.values()
+        ]
+        return lent + list(self._attaching.values())
 
     def by_handle(self, handle: str) -> Channel:
         """The frame with this handle.
@@ -68,7 +84,7 @@ class Frames:
         if not (fence.inside(info["url"]) and lent):
             self._keep_apart(parent, guard, info)
             return
-        self._attaching.add(guard)
+        self._attaching[guard] = Guarded(guard, target_id, parent.guard)
         self._session.spawn(self._lend_child(parent, guard, info, runs=not params.get("waitingForDebugger", True)))
 
     def _keep_apart(self, parent: Channel, guard: str, info: dict[str, Any]) -> None:
@@ -76,9 +92,8 @@ class Frames:
         fence, frame_id = self._session.fence, info["targetId"]
 
         def hear(method: str, params: msgspec.Raw) -> None:
-            if method == "Target.attachedToTarget":
-                self._shut_in(loads(bytes(params)))
-            elif method == "Page.frameNavigated":
+            self._hear_inner(guard, method, params)
+            if method == "Page.frameNavigated":
                 frame = loads(bytes(params))["frame"]
                 if frame["id"] == frame_id:
                     waits, info["url"] = is_site(info["url"]) and fence.inside(info["url"]), frame["url"]
@@ -87,23 +102,28 @@ class Frames:
                         self._session.spawn(self._lend_child(parent, guard, info, runs=True))
 
         self._outsiders.add(frame_id)
-        self._hear_apart(guard, hear)
+        self._hear_apart(Guarded(guard, frame_id, parent.guard), hear)
 
-    def _shut_in(self, params: dict[str, Any]) -> None:
+    def _hear_inner(self, guard: str, method: str, params: msgspec.Raw) -> None:
+        """What the guard of a frame that is not lent tells of frames inside it."""
+        if method == "Target.attachedToTarget":
+            self._shut_in(guard, loads(bytes(params)))
+        elif method == "Target.detachedFromTarget":
+            self._attaching.pop(loads(bytes(params))["sessionId"], None)
+
+    def _shut_in(self, around: str, params: dict[str, Any]) -> None:
         """A frame inside one that is not lent is never lent."""
-        guard = params["sessionId"]
-
-        def hear(method: str, raw: msgspec.Raw) -> None:
-            if method == "Target.attachedToTarget":
-                self._shut_in(loads(bytes(raw)))
-
-        if params["targetInfo"]["type"] == "iframe":
-            self._hear_apart(guard, hear)
+        guard, info = params["sessionId"], params["targetInfo"]
+        if info["type"] == "iframe":
+            self._hear_apart(
+                Guarded(guard, info["targetId"], around), lambda method, raw: self._hear_inner(guard, method, raw)
+            )
         else:
             self._let_run(guard)
 
-    def _hear_apart(self, guard: str, hear: EventSink) -> None:
-        self._attaching.add(guard)
+    def _hear_apart(self, guarded: Guarded, hear: EventSink) -> None:
+        guard = guarded.guard
+        self._attaching[guard] = guarded
         self._session.connection.sinks[guard] = hear
         for method, arguments in APART_ENABLES:
             self._session.connection.start(method, arguments, guard)
@@ -128,7 +148,7 @@ class Frames:
             return
         for method, arguments in LENT_AGAIN if target_id in self._outsiders else ():
             connection.start(method, arguments, guard)
-        self._attaching.discard(guard)
+        del self._attaching[guard]
         handle = self._new_handle()
         child = Channel(
             self._session, guard=guard, app=attached["sessionId"], target_id=target_id, handle=handle, parent=parent
@@ -150,7 +170,7 @@ class Frames:
 
     def detached(self, cdp_session: str) -> None:
         """Chromium dropped a frame's CDP session: its handle, and those of frames inside it, are gone."""
-        self._attaching.discard(cdp_session)
+        self._attaching.pop(cdp_session, None)
         child = self._session.by_cdp.get(cdp_session)
         if child is not None and child.handle is not None:
             self._drop_child(child)

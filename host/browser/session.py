@@ -17,6 +17,7 @@ from host.browser.dialogs import Dialogs
 from host.browser.fence import NAVIGATIONS, Fence, outside
 from host.browser.frames import Frames
 from host.browser.tab import Tab
+from host.browser.worlds import Worlds
 from host.cdp.connection import CdpFailure, ConnectionGone
 from host.core.capture import Capture
 from host.core.conditions import Surroundings
@@ -68,11 +69,13 @@ class Session:
         self.dialogs = Dialogs(self)
         self.capturing = False
         self.raw_touched = False  # a raw command went into it: later gates read that
+        self.shown: tuple[str, bytes] | None = None  # how the newest picture was asked for, and what it looked like
         self.opener_id: str | None = None  # the session whose page opened this one
         self.window_url = ""  # what the newest window of the page, come or blocked, was opened with
         self.last_used = time.monotonic()
         self.urls = owner.urls  # with the places of every connection that its caller has used it through
         self.fence = Fence(self)
+        self.worlds = Worlds()
         self.on_hopeless: Callable[[Session, str], None] = lambda session, why: None
         self.on_places: Callable[[Session], None] = lambda session: None
         self.on_refused: Callable[[Session, UrlDecision], None] = lambda session, decision: None
@@ -265,6 +268,10 @@ class Session:
         """The page shows what the app may not have, however it came there: the session ends before anybody looks."""
         self.on_refused(self, decision)
         self.on_hopeless(self, "outside")
+
+    def refusal(self) -> CapError | None:
+        """Why nothing can be asked of the page right now."""
+        return self.closed or self._standing(self.page, "Page.captureScreenshot")
 
     def _standing(self, channel: Channel, method: str) -> CapError | None:
         """What stands in the way of a command before it is sent."""

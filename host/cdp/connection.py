@@ -101,10 +101,18 @@ class Connection:
             return await future
 
     def start(
-        self, method: str, params: dict[str, Any] | None = None, session: str = ""
+        self,
+        method: str,
+        params: dict[str, Any] | None = None,
+        session: str = "",
+        *,
+        limit_bytes: int | None = None,
     ) -> asyncio.Future[dict[str, Any]]:
-        """Send now, and give a future of the decoded result: for commands that go out together."""
-        waiting = FutureReply(self._limit_bytes)
+        """Send now, and give a future of the decoded result: for commands that go out together.
+
+        `limit_bytes` lets the reply be longer than usual.
+        """
+        waiting = FutureReply(limit_bytes or self._limit_bytes)
         try:
             self.post(method, msgspec.json.encode(params or {}), session, waiting)
         except ConnectionGone:
