@@ -25,12 +25,14 @@ from host.browser.profile import Profile, owner_profile, temporary_profile
 from host.browser.sessions import Sessions
 from host.core.grants import Caller
 from host.core.policy import load_rules
+from host.core.redaction import EngineConfig
 from host.core.settings import Settings, SettingsError, from_environment, from_project, from_table
 from host.core.urls import UrlDecision
 from host.dispatch.dispatcher import Dispatcher, now_ms
 from host.egress.egress import Egress, EgressConfig, Refusal
 from host.entries.catalogue import ENTRIES
 from host.entries.services import RunFacts, Services
+from host.redact.client import Redactor, RedactorConfig
 from host.sandbox.launcher import SandboxConfig
 from host.sandbox.lock import Limits as WorkerLimits
 from host.sandbox.pool import WorkerPool
@@ -38,6 +40,7 @@ from host.store.sqlite import SqliteStore
 
 BROWSER_UID = 64190  # a bare number is enough for Chromium; facts/cdp.md 7
 EGRESS_UID = 64192  # beside it, and beside that of workers
+REDACTOR_UID = 64193
 ROOT_PROFILES = Path("/var/lib/capsdk/profiles")  # root's own home is closed to the browser's uid
 PROJECT_FILE = "capsdk.toml"
 NO_FACTS = RunFacts()
@@ -68,6 +71,18 @@ def egress_config(settings: Settings) -> EgressConfig:
     """How the proxy is started: as an uid of its own when the host is root."""
     uid = EGRESS_UID if os.geteuid() == 0 else None
     return EgressConfig(uid=uid, upstream_proxy=settings.upstream_proxy)
+
+
+def redactor_config(settings: Settings) -> RedactorConfig:
+    """How private details are found: as an uid of its own when the host is root. Raises SettingsError."""
+    uid = REDACTOR_UID if os.geteuid() == 0 else None
+    yaml = ""
+    if settings.pii_recognizers is not None:
+        try:
+            yaml = Path(settings.pii_recognizers).expanduser().read_text(encoding="utf-8")
+        except (OSError, ValueError) as problem:
+            raise SettingsError(f"pii.recognizers: {settings.pii_recognizers}: cannot be read: {problem}") from None
+    return RedactorConfig(EngineConfig(yaml, settings.pii_off), uid=uid)
 
 
 def load_settings(environment: Mapping[str, str] | None = None, folder: Path | None = None) -> Settings:
@@ -112,6 +127,7 @@ class Host:
         self.store = store
         self.browser = browser
         self.workers = workers
+        self.redactor = Redactor(redactor_config(settings))
         self._listeners: dict[str, Callable[[str, dict[str, Any]], None]] = {}
         self.sessions = Sessions(browser, settings.limits, lambda: secrets.token_hex(16))
         self._runs: dict[Caller, RunFacts] = {}
@@ -120,6 +136,7 @@ class Host:
             settings.limits,
             load_rules(),
             self._tell,
+            self.redactor,
             entries=ENTRIES,
             access=lambda caller, capability: self.dispatcher.level_of(caller, capability),
             run_of=lambda caller: self._runs.get(caller, NO_FACTS),
@@ -127,6 +144,7 @@ class Host:
             sandbox=lambda: self.workers.report,
         )
         self.dispatcher = Dispatcher(ENTRIES, services, store, settings.ceiling)
+        self.dispatcher.for_ai.find = self.redactor.find
         self.dispatcher.on_caller_end = self.sessions.release_run
         self.sessions.on_released = self._say_released
         self.dispatcher.on_revoked = self.sessions.release_where
@@ -174,6 +192,7 @@ class Host:
         """End everything, in order: calls, workers, sessions, Chromium, the store. Closing twice is fine."""
         await self.dispatcher.close()
         await self.workers.close()
+        await self.redactor.close()
         await self.sessions.shut()
         await self.browser.close()
         self.store.close()

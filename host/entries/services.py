@@ -12,6 +12,7 @@ from host.core.limits import Limits
 from host.core.policy import MethodRule
 from host.core.run_limits import Bound
 from host.dispatch.entry import Entry
+from host.redact.client import Redactor
 from host.sandbox.launcher import SandboxReport
 
 Listener = Callable[[Caller, str, dict[str, Any]], None]
@@ -59,14 +60,16 @@ class Services:
     """`listen(caller, "log" or "progress", data)` hears what runs say of themselves.
 
     `entries` are all there are, `access` tells what a caller may do with a capability, `run_of` what it was started
-    with, `browser_version` what the running Chromium says of itself (empty while none runs), and `sandbox` what was
-    found out about this machine when the newest worker was started (None before the first).
+    with, `redactor` finds what is private, `browser_version` what the running Chromium says of itself (empty while none
+    runs), and `sandbox` what was found out about this machine when the newest worker was started (None before the
+    first).
     """
 
     sessions: Sessions
     limits: Limits
     rules: Mapping[str, MethodRule]
     listen: Listener
+    redactor: Redactor
     entries: Mapping[str, Entry] = field(default_factory=dict)
     access: Callable[[Caller, str], Decision] = _no_access
     run_of: Callable[[Caller], RunFacts] = _nothing

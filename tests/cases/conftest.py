@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.case_site import CaseSite
+from tests.support.pictures import VIEW
 from tests.support.processes import started_for, wait_until
 from tests.support.stdio import GRANT, Stdio, opened
 
@@ -42,7 +43,7 @@ def folder() -> Iterator[Path]:
 
 @pytest.fixture(scope="package")
 def host(folder: Path, cases: CaseSite) -> Iterator[Stdio]:
-    with Stdio(folder, *GRANT, *opened(cases.places)) as made:
+    with Stdio(folder, *GRANT, *VIEW, *opened(cases.places)) as made:
         yield made
         assert made.finish() == 0
         assert made.errors == b""

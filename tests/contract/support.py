@@ -17,8 +17,10 @@ from host.core.capture import Capture
 from host.core.grants import Caller, Decision
 from host.core.limits import Limits
 from host.core.policy import load_rules
+from host.core.redaction import EngineConfig
 from host.entries.catalogue import ENTRIES
 from host.entries.services import Listener, RunFacts, Services
+from host.redact.client import Redactor, RedactorConfig
 
 LIMITS = Limits()
 RULES = load_rules()
@@ -70,6 +72,7 @@ def services_of(sessions: StubSessions, listen: Listener, access: Callable[[Call
         LIMITS,
         RULES,
         listen,
+        Redactor(RedactorConfig(EngineConfig())),
         entries=ENTRIES,
         access=access,
         run_of=lambda caller: RunFacts({"app.toml": b"id = 'shop'"}, "noopen"),

@@ -24,6 +24,7 @@ from host.core.capture import Capture
 from host.core.grants import Caller, Kind, Level
 from host.core.limits import Limits
 from host.core.policy import load_rules
+from host.core.redaction import EngineConfig
 from host.core.urls import UrlRules
 from host.core.wire import Request, dumps
 from host.dispatch.call import Call
@@ -31,6 +32,7 @@ from host.dispatch.dispatcher import Dispatcher
 from host.dispatch.timings import Timings
 from host.entries.catalogue import ENTRIES
 from host.entries.services import Services
+from host.redact.client import Redactor, RedactorConfig
 from host.store.sqlite import SqliteStore
 
 CALLS = 10_000
@@ -71,7 +73,12 @@ class Refusing:
             new_handle=lambda: "handle",
         )
         sessions: Any = SimpleNamespace(owned=self._owned, is_live=lambda session_id: session_id == SESSION)
-        self.dispatcher = Dispatcher(ENTRIES, Services(sessions, Limits(), load_rules(), lambda *told: None), store, {})
+        self.dispatcher = Dispatcher(
+            ENTRIES,
+            Services(sessions, Limits(), load_rules(), lambda *told: None, Redactor(RedactorConfig(EngineConfig()))),
+            store,
+            {},
+        )
         self.measured = self.dispatcher.timings = Measured()
         self.store = store
 

@@ -14,7 +14,7 @@ from host.core.urls import UrlRules
 from host.core.wire import Request, read_line
 from host.frontends.wire_connection import WireConnection
 
-ALLOWED = {"browser.debug": Level.ALLOW}
+ALLOWED = {"browser.debug": Level.ALLOW, "browser.view": Level.ALLOW}
 
 
 def caller(
