@@ -45,6 +45,7 @@ from host.frontends.script_door import Program, run_program
 from host.frontends.stdio import serve_stdio
 from host.joining import joined
 from host.login import log_in
+from host.piitest import look_through
 from host.sandbox.appfolder import AppFolder
 from host.sandbox.fixture import FixtureSite
 from host.sandbox.process import Worker
@@ -173,6 +174,10 @@ class Commands:
             revoked = await store.revoke_grant(name, known, BROWSER)
             note_grant(store, name, f"{known} revoked")
         return {"subject": name, "capability": known, "revoked": revoked}
+
+    async def pii_test(self, text: str, hint: str) -> dict[str, Any]:
+        """What is found in a text of the owner's, and why."""
+        return await look_through(self.settings, text, hint)
 
     async def doctor(self) -> list[dict[str, Any]]:
         """What works here and what does not, each with what mends it."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import shutil
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, replace
@@ -16,6 +15,7 @@ from host.browser.process import ChromiumConfig, launch
 from host.browser.profile import owner_profile, temporary_profile
 from host.core.settings import Settings
 from host.egress.egress import Egress, EgressConfig
+from host.piitest import tried
 from host.sandbox.launcher import SandboxConfig, choose
 from host.sandbox.pool import groups
 
@@ -41,16 +41,9 @@ class Finding:
 
 async def examine(settings: Settings) -> list[Finding]:
     """Look at everything, one after the other."""
-    checks: tuple[Callable[[Settings], Awaitable[Finding]], ...] = (
-        _python,
-        _browser,
-        _profile,
-        check_sandbox,
-        _ocr,
-        _pii,
-        check_egress,
-    )
-    return [await check(settings) for check in checks]
+    checks: tuple[Callable[[Settings], Awaitable[Finding]], ...] = (_python, _browser, _profile, check_sandbox)
+    found = [await check(settings) for check in checks]
+    return [*found, *await _redaction(settings), await check_egress(settings)]
 
 
 async def _python(settings: Settings) -> Finding:
@@ -98,14 +91,13 @@ async def check_sandbox(settings: Settings) -> Finding:
     return Finding("sandbox", True, "; ".join([said, *(f"not {reason}" for reason in report.reasons), bounds]))
 
 
-async def _ocr(settings: Settings) -> Finding:
-    found = shutil.which("tesseract")
-    mend = "" if found else "apt-get install -y tesseract-ocr"
-    return Finding("ocr", bool(found), found or "tesseract is missing (screenshots will need it)", mend, needed=False)
-
-
-async def _pii(settings: Settings) -> Finding:
-    return Finding("pii engine", False, "not built yet: results to a chat are not masked", needed=False)
+async def _redaction(settings: Settings) -> list[Finding]:
+    """Private details are looked for in a text, and a picture is read: without either, no AI is shown anything."""
+    engine, engine_mend, ocr, ocr_mend = await tried(settings)
+    return [
+        Finding("pii engine", not engine_mend, engine, engine_mend, needed=False),
+        Finding("ocr", not ocr_mend, ocr, ocr_mend, needed=False),
+    ]
 
 
 async def check_egress(settings: Settings) -> Finding:

@@ -22,6 +22,7 @@ def main() -> None:
         from host.frontends.cli import cli
         from host.frontends.cli_apps import apps
         from host.frontends.cli_login import login
+        from host.frontends.cli_pii import pii
     except ImportError as problem:
         if (problem.name or "").partition(".")[0] in ("capsdk", "host"):
             raise
@@ -31,6 +32,7 @@ def main() -> None:
         sys.exit(UNAVAILABLE)
     cli.add_command(apps)
     cli.add_command(login)
+    cli.add_command(pii)
     cli(obj=Commands(), prog_name="capsdk")
 
 
