@@ -173,8 +173,10 @@ def id_bytes(number: CallId | None) -> bytes:
     return b"%d" % number if type(number) is int else dumps(number)
 
 
-def ok_line(number: CallId, result: bytes) -> bytes:
-    """The reply of a call that was done; `result` is JSON already."""
+def ok_line(number: CallId, result: bytes, untrusted: bytes | None = None) -> bytes:
+    """The reply of a call that was done; `result` is JSON already, and so is what an AI is told about page data."""
+    if untrusted is not None:
+        return b'{"id":%b,"ok":true,"untrusted":%b,"result":%b}\n' % (id_bytes(number), untrusted, result)
     return b'{"id":%b,"ok":true,"result":%b}\n' % (id_bytes(number), result)
 
 

@@ -23,6 +23,7 @@ from capsdk.errors import (
 )
 from host.core.grants import BROWSER, Caller, Decision, Kind, Level, decide
 from host.core.wire import Request, dumps
+from host.dispatch.ai import ForAI, read_by_ai
 from host.dispatch.call import Call, Reply
 from host.dispatch.entry import Entry, Lane
 from host.dispatch.lanes import Lanes, Ticket
@@ -56,6 +57,7 @@ class Dispatcher:
         self._tasks: set[asyncio.Task[None]] = set()
         self._ears: dict[Caller, list[Ear]] = {}
         self._disposing = False
+        self.for_ai = ForAI(self._ended, self._spawn, internal, disposing)
         self.timings = Timings()
         self.on_caller_end: Callable[[Caller], Awaitable[None]] = _nothing
         self.on_revoked: Callable[[Callable[[Caller], bool], str], Awaitable[None]] = _nothing_revoked
@@ -74,7 +76,8 @@ class Dispatcher:
     def submit(self, caller: Caller, request: Request, reply: Reply) -> Call:
         """Take a call in; `reply(result, error)` is called exactly once, perhaps before this returns."""
         self._number = number = self._number + 1
-        call = Call(number, caller, request, time.perf_counter_ns(), self._ended)
+        end = self.for_ai.end if caller.kind is Kind.CHAT else self._ended
+        call = Call(number, caller, request, time.perf_counter_ns(), end)
         call.services = self._services
         self._live[number] = call
         self._replies[number] = reply
@@ -88,7 +91,7 @@ class Dispatcher:
 
     def cancel(self, call: Call, reason: str = "the caller cancelled the call") -> None:
         """End a call without its answer; it is answered CANCELLED, once."""
-        call.fail(AbortedError("CANCELLED", f"{reason}; what it began may have happened"))
+        call.stop(AbortedError("CANCELLED", f"{reason}; what it began may have happened"))
 
     async def caller_ended(self, caller: Caller) -> None:
         """A connection or run is over: its calls end and what it held is released."""
@@ -116,6 +119,9 @@ class Dispatcher:
 
     def tell(self, caller: Caller, notice: str, data: dict[str, Any]) -> None:
         """Tell every door of a caller; nobody may be there."""
+        if read_by_ai(caller):
+            self.for_ai.tell(caller, notice, data, self._ears)
+            return
         for ear in list(self._ears.get(caller, ())):
             ear(notice, data)
 
@@ -149,7 +155,7 @@ class Dispatcher:
         for call in list(self._live.values()):
             capability = call.entry.capability if call.entry and call.granted else None
             if capability and self.level_of(call.caller, capability).level is not Level.ALLOW:
-                call.fail(grant_off(capability, "was taken back during the call"))
+                call.stop(grant_off(capability, "was taken back during the call"))
         self._spawn(self._release_revoked())
 
     async def _release_revoked(self) -> None:
@@ -162,7 +168,8 @@ class Dispatcher:
         """Refuse what comes, end what is under way. Closing twice is fine."""
         self._disposing = True
         for call in list(self._live.values()):
-            call.fail(disposing())
+            call.stop(disposing())
+        self.for_ai.close()
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -267,10 +274,9 @@ class Dispatcher:
     def _ended(self, call: Call, result: bytes | None, error: CapError | None) -> None:
         self._live.pop(call.number, None)
         reply = self._replies.pop(call.number)
-        for step in (lambda: _stop(call), lambda: self._record(call, result, error), call.leave_lane):
+        for step in (call.stop_work, lambda: self._record(call, result, error), call.leave):
             try:
-                if step is not None:
-                    step()
+                step()
             except Exception:
                 log.exception("the end of a call could not be tidied up")  # its caller is answered all the same
         reply(result, error)
@@ -280,6 +286,8 @@ class Dispatcher:
         if call.entry is not None:
             self.timings.done(call.entry.name, duration_ns)
         verdict, reason = ("ok", call.reason) if error is None else (error.code, told_reason(error))
+        if call.masked:
+            reason += f", {call.masked} masked"
         try:
             self._write(call, call.entry, "outcome", verdict, reason, len(result or b""), duration_ns // 1000)
         except CapError as problem:
@@ -374,15 +382,6 @@ def told_reason(error: CapError) -> str:
     return "" if error.category == "precondition" else error.message
 
 
-def _stop(call: Call) -> None:
-    if call.timer is not None:
-        call.timer.cancel()
-    if call.task is not None and call.task is not _current_task():
-        call.task.cancel()
-    if call.on_end is not None:
-        call.on_end()
-
-
 def internal(problem: Exception) -> InternalError:
     """A fault of ours: the log has the traceback under the id, the caller has the id."""
     fault = secrets.token_hex(4)
@@ -398,13 +397,6 @@ def result_bytes(result: Any) -> bytes:
 def now_ms() -> int:
     """Epoch milliseconds."""
     return time.time_ns() // 1_000_000
-
-
-def _current_task() -> asyncio.Task[Any] | None:
-    try:
-        return asyncio.current_task()
-    except RuntimeError:
-        return None
 
 
 async def _nothing(caller: Caller) -> None:

@@ -61,7 +61,8 @@ class Entry:
     or `call.fail` itself, now or later, from a callback: the hot path. `timeout_s` None says that the handler keeps
     the deadline itself. `owned(call)` finds the session the call is about and raises when it is not the caller's;
     `free(call)` tells calls that need no grant; `prepare(call)` applies the entry's own rules and limits before
-    anything happens, and leaves in `call.prepared` what the handler needs of it.
+    anything happens, and leaves in `call.prepared` what the handler needs of it. `page_data` False says that the result
+    holds nothing of a page or a person: an AI reads it as it is.
     """
 
     name: str
@@ -80,3 +81,4 @@ class Entry:
     free: Callable[[Call], bool] = lambda call: False
     prepare: Callable[[Call], Any] = lambda call: None
     cdp_method: Callable[[Any], str] = lambda args: ""
+    page_data: bool = True

@@ -104,6 +104,7 @@ INFO = Entry(
     errors=(),
     example=NoArgs(),
     handler=host_info,
+    page_data=False,
 )
 
 
@@ -175,6 +176,7 @@ DESCRIBE = Entry(
     errors=("UNKNOWN_ENTRY",),
     example=DescribeArgs(entry="browser.cdp"),
     handler=describe_entries,
+    page_data=False,
 )
 
 

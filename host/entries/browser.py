@@ -376,6 +376,7 @@ CLOSE_SESSION = Entry(
     errors=("SESSION_NOT_OWNED",),
     example=CloseSessionArgs(sessionId="0123456789abcdef"),
     handler=close_session,
+    page_data=False,
     owned=own_or_released,
     free=lambda call: not services(call).sessions.is_live(call.args.sessionId),
 )

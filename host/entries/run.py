@@ -65,6 +65,7 @@ LOG = Entry(
     errors=("RUN_LIMIT",),
     example=LogArgs(level="info", message="receipt A-100 is read"),
     handler=write_log,
+    page_data=False,
 )
 
 
@@ -94,6 +95,7 @@ PROGRESS = Entry(
     errors=(),
     example=ProgressArgs(done=1, total=3, message="receipt A-100"),
     handler=write_progress,
+    page_data=False,
 )
 
 ENTRIES = (LOG, PROGRESS)

@@ -184,8 +184,6 @@ def stdio(
      "params": {"expression": "document.title"}}}
     {"cancel": 2}
     """
-    if kind == "chat":
-        click.echo("capsdk: what goes to a chat is not masked yet; results hold the page's private details", err=True)
     run_command(backend.stdio(StdioRequest(kind, app, run, grants, loopback, ephemeral, hosts=hosts)))
 
 

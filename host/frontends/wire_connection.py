@@ -255,7 +255,7 @@ class WireConnection:
         return None
 
     def _reply(self, number: CallId, result: bytes | None, error: CapError | None) -> None:
-        self._calls.pop(number, None)
+        call = self._calls.pop(number, None)
         if not self._calls and not self._told_backlog:
             self._idle.set()
         if self._ended:
@@ -266,7 +266,8 @@ class WireConnection:
             unread = self._unread_bytes() + len(result)
             if unread > self._limits.run_unread_bytes:
                 result, error = None, not_read(self._limits.run_unread_bytes, unread)
-        self._write(ok_line(number, result or b"{}") if error is None else error_line(number, error))
+        untrusted = call.untrusted if call is not None else None
+        self._write(ok_line(number, result or b"{}", untrusted) if error is None else error_line(number, error))
 
     def _refuse(self, problem: Unreadable) -> None:
         self._write(error_line(problem.id, problem.error))
