@@ -75,7 +75,8 @@ def _alone() -> Iterator[None]:
         yield
 
 
-def _build_python(folder: Path, sources: tuple[Path, ...]) -> None:
+def build_python(folder: Path, sources: tuple[Path, ...]) -> None:
+    """A virtual environment with a list's packages."""
     # behind a virtual environment is the interpreter that it was made with
     base = getattr(sys, "_base_executable", "") or sys.executable
     output_of([base, "-m", "venv", str(folder)], timeout_s=BUILD_S)
@@ -93,7 +94,8 @@ def _build_node(folder: Path, sources: tuple[Path, ...]) -> None:
     output_of(words, timeout_s=BUILD_S, cwd=folder, env={**os.environ, "PUPPETEER_SKIP_DOWNLOAD": "1"})
 
 
-def _python(module: str) -> Callable[[Path], list[str]]:
+def python_module(module: str) -> Callable[[Path], list[str]]:
+    """Starts a module of ours in such an environment."""
     return lambda folder: [str(folder / "bin" / "python"), "-m", module]
 
 
@@ -101,9 +103,9 @@ def environments() -> dict[str, Environment]:
     """All of them, by the name of the subject."""
     puppeteer = PEERS / "puppeteer"
     return {
-        "cdp-use": Environment("cdp-use", (PEERS / "cdp-use.txt",), _build_python, _python("bench.peers.cdp_use")),
+        "cdp-use": Environment("cdp-use", (PEERS / "cdp-use.txt",), build_python, python_module("bench.peers.cdp_use")),
         "playwright": Environment(
-            "playwright", (PEERS / "playwright.txt",), _build_python, _python("bench.peers.playwright")
+            "playwright", (PEERS / "playwright.txt",), build_python, python_module("bench.peers.playwright")
         ),
         "puppeteer": Environment(
             "puppeteer",

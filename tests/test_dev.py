@@ -174,7 +174,7 @@ def test_bench_lists_what_can_be_measured_and_no_helper(ready: Machine) -> None:
     (ready.bin / "grep").symlink_to(shutil.which("grep") or pytest.skip("no grep here"))
     code, out, err = ready.dev("bench", "--list")
     assert (code, err, ready.asked()) == (0, "", [])
-    assert [line.split()[0] for line in out.splitlines()[1:]] == ["all", "egress", "path", "start"]
+    assert [line.split()[0] for line in out.splitlines()[1:]] == ["all", "egress", "path", "start", "redaction"]
     assert all(len(line.split()) > 4 for line in out.splitlines()[1:])
 
 

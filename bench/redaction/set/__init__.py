@@ -1,0 +1,1 @@
+"""The labelled pages: layouts as functions of invented values, one file per area of life."""
