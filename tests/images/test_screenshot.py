@@ -263,21 +263,24 @@ async def test_it_needs_the_grant_for_pictures_and_the_callers_own_tab(world: Wo
     assert [row for row in rows if MAIL in repr(row)] == []
 
 
-async def test_a_dialog_and_a_crashed_tab_are_told_as_what_they_are(shown: Any) -> None:
+async def test_a_dialog_that_is_open_is_told_as_that(shown: Any) -> None:
     tab = await shown(ROW)
     await tab.later("alert('wait')")
-    opened = until(lambda: _dialog(tab), "the dialog")
-    await opened
+    await tab.told("Page.javascriptDialogOpening")
+    assert await tab.talker.code("browser.screenshot", sessionId=tab.id) == "DIALOG_OPEN"
     assert await tab.code("Page.handleJavaScriptDialog", accept=True) == ""
     assert (await shot(tab)).bars
 
 
-async def _dialog(tab: Tab) -> bool:
-    try:
-        await tab.talker.ok("browser.screenshot", sessionId=tab.id, quality=30)
-    except CapError as problem:
-        return problem.code == "DIALOG_OPEN"
-    return False
+async def test_a_crashed_tab_is_told_as_that(shown: Any, world: World) -> None:
+    tab = await shown(ROW)
+    session = world.host.sessions.owned(tab.talker.who, tab.id)
+    session.connection.start("Page.crash", {}, session.page.guard)
+    await tab.told("Inspector.targetCrashed")
+    assert await tab.talker.code("browser.screenshot", sessionId=tab.id) == "TARGET_CRASHED"
+    await tab.cdp("Page.navigate", url=world.sites.filled("{shop}/page"))
+    await tab.shows("{shop}/page")
+    assert (await shot(tab)).bars
 
 
 async def test_a_redactor_that_dies_is_started_anew_for_the_next_picture(shown: Any, world: World) -> None:
