@@ -78,23 +78,26 @@ async def take(session: Session, asked: Wanted, seen: bytes | None, find: Find) 
     Raises NotChecked, and whatever `find` raises.
     """
     try:
-        async with held_still(session), awake(session):
+        view = await look(session)
+        async with held_still(session), awake(session, view.hidden):
             for pause_s in (*TRIES_PAUSE_S, None):
-                shot, same = await _once(session, asked, seen, find)
+                shot, same = await _once(session, asked, view, seen, find)
                 if same:
                     return None
                 if shot is not None:
                     return shot
                 if pause_s is not None:
                     await asyncio.sleep(pause_s)
+                    view = await look(session)
     except (CdpFailure, ConnectionGone) as problem:
         raise NotChecked("page", str(problem)[:200] or "the tab is gone") from None
     raise NotChecked("changing", "the page was not the same before and after the picture, three times")
 
 
-async def _once(session: Session, asked: Wanted, seen: bytes | None, find: Find) -> tuple[Shot | None, bool]:
+async def _once(
+    session: Session, asked: Wanted, view: View, seen: bytes | None, find: Find
+) -> tuple[Shot | None, bool]:
     """One try: read, capture, find, read again. No shot when the page changed meanwhile."""
-    view = await look(session)
     area = area_of(asked, view)
     before = await read(session, seen_box(area, view))
     finding = asyncio.ensure_future(_found(before, find))
@@ -175,9 +178,10 @@ def seen_box(area: Box, view: View) -> Box:
 
 async def look(session: Session) -> View:
     """What the window shows right now. Raises NotChecked, CdpFailure, ConnectionGone."""
-    world = await _in_time(session, session.worlds.of(session.connection, session.page.guard, session.page.target_id))
-    ask = {"expression": VIEW, "contextId": world, "returnByValue": True, "timeout": 2000}
-    made = await _call(session, "Runtime.evaluate", ask)
+    try:
+        made = await _asked(session, known=True)
+    except CdpFailure:  # another document has come since
+        made = await _asked(session, known=False)
     facts = made.get("result", {}).get("value")
     if not isinstance(facts, list) or not all(isinstance(one, int | float) and math.isfinite(one) for one in facts):
         raise NotChecked("page", "it does not say how large it is")
@@ -187,6 +191,13 @@ async def look(session: Session) -> View:
     if abs(pinch - 1) > 1e-3:
         raise NotChecked("scale", "the page is zoomed by pinching; set Emulation.setPageScaleFactor to 1")
     return View(width, height, scale, scroll_x, scroll_y, page_width, page_height, bool(hidden))
+
+
+async def _asked(session: Session, *, known: bool) -> dict[str, Any]:
+    guard, frame_id = session.page.guard, session.page.target_id
+    world = await _in_time(session, session.worlds.of(session.connection, guard, frame_id, known=known))
+    ask = {"expression": VIEW, "contextId": world, "returnByValue": True, "timeout": 2000}
+    return await _call(session, "Runtime.evaluate", ask)
 
 
 async def _capture(session: Session, area: Box, view: View) -> list[bytes]:
@@ -226,10 +237,11 @@ async def _in_time(session: Session, work: Awaitable[T]) -> T:
 
 
 @contextlib.asynccontextmanager
-async def awake(session: Session) -> AsyncIterator[None]:
-    """A tab behind another makes frames meanwhile. Else it makes one only when something on it changes, and a picture
-    waits for just that moment: observed with Chromium 156."""
-    hidden = (await look(session)).hidden
+async def awake(session: Session, hidden: bool) -> AsyncIterator[None]:
+    """A tab behind another makes frames meanwhile. Observed with Chromium 156.
+
+    Else it makes one only when something on it changes, and a picture waits for just that moment.
+    """
     if hidden:
         session.connection.start("Page.startScreencast", dict(LEAST_SCREENCAST), session.page.guard)
     try:

@@ -22,14 +22,21 @@ class Worlds:
         self.name = secrets.token_hex(16)
         self._mark = self.name.encode()
         self._ids: dict[str, set[int]] = {}
+        self._newest: dict[tuple[str, str], int] = {}
 
-    async def of(self, connection: Connection, guard: str, frame_id: str) -> int:
-        """The context in a frame; the same one until its document goes. Raises CdpFailure, ConnectionGone."""
+    async def of(self, connection: Connection, guard: str, frame_id: str, *, known: bool = False) -> int:
+        """The context in a frame; the same one until its document goes. Raises CdpFailure, ConnectionGone.
+
+        With `known` it is not asked for again, and may be gone.
+        """
+        if known and (guard, frame_id) in self._newest:
+            return self._newest[guard, frame_id]
         made = await connection.start("Page.createIsolatedWorld", {"frameId": frame_id, "worldName": self.name}, guard)
         context = made.get("executionContextId")
         if not isinstance(context, int):
             raise CdpFailure(0, "the frame made no world")
         self._ids.setdefault(guard, set()).add(context)
+        self._newest[guard, frame_id] = context
         return context
 
     def hides(self, guard: str, method: str, params: bytes) -> bool:
