@@ -4,9 +4,10 @@ from __future__ import annotations
 
 # For each node its ranges, each as rectangles in the frame's own viewport; a range of null is all of an element.
 # null instead of rectangles: it could not tell. What certainly lies under something opaque, such as a dialog over the
-# page, is left out: a bar there would hide what is shown instead. "Certainly" means one element of the page that is
-# hit before the text at every point, whose background is painted in full, in one colour, with nothing that lets
-# anything through. Hits follow clips, rounded corners and transforms; all that they do not follow is asked for.
+# page, is left out: a bar there would hide what is shown instead. "Certainly" means: at every point one and the same
+# element is hit before the text's own; it is painted as a whole after the text (positioned, or in the top layer, under
+# which nothing else can be hit); its background is there in full, in one colour, and nothing lets anything through.
+# What is said here of pseudo-elements, backdrops and pointer events is what hits follow although no background does.
 RANGES = r"""function (asked, ...nodes) {
   const DISPLAYS = ["block", "flex", "grid", "inline-block", "flow-root", "list-item"];
   const known = new Map();
@@ -17,13 +18,17 @@ RANGES = r"""function (asked, ...nodes) {
   };
   const clear = (style) =>
     style.opacity === "1" && style.filter === "none" && style.mixBlendMode === "normal" &&
-    style.maskImage === "none" && (style.webkitMaskBoxImageSource || "none") === "none";
+    style.maskImage === "none" && (style.webkitMaskBoxImageSource || "none") === "none" &&
+    /^(none|matrix\([-\d.e]+, 0, 0, [-\d.e]+, .*\))$/.test(style.transform) && style.rotate === "none" &&
+    style.offsetPath === "none";
+  const bare = (element) => ["::before", "::after"].every(
+    (pseudo) => ["none", "normal"].includes(getComputedStyle(element, pseudo).content));
   const opaque = (element) => {
     if (!known.has(element)) {
       const style = getComputedStyle(element);
       let sure = element.namespaceURI === "http://www.w3.org/1999/xhtml" && style.appearance === "none" &&
         /^rgb\(\d+, \d+, \d+\)$/.test(style.backgroundColor) && style.backgroundClip === "border-box" &&
-        DISPLAYS.includes(style.display) && style.visibility === "visible";
+        DISPLAYS.includes(style.display) && style.visibility === "visible" && bare(element);
       for (let at = element; sure && at; at = around(at)) {
         if (at.nodeType === 1) sure = clear(getComputedStyle(at));
       }
@@ -31,12 +36,32 @@ RANGES = r"""function (asked, ...nodes) {
     }
     return known.get(element);
   };
-  const coverOf = (node, x, y) => {
-    for (const element of document.elementsFromPoint(x, y)) {
-      if (holds(element, node) || holds(node, element)) return null;
-      if (opaque(element)) return element;
+  const topOf = (node) => {
+    for (let at = node; at; at = around(at)) {
+      if (at.nodeType === 1 && at.matches(":modal, :popover-open, :fullscreen")) return at;
     }
     return null;
+  };
+  const over = (element, node) => {
+    if (topOf(element)) return !topOf(node);
+    for (let at = element; at && !holds(at, node); at = around(at)) {
+      if (at.nodeType === 1 && getComputedStyle(at).position !== "static") return true;
+    }
+    return false;
+  };
+  const within = (element, x, y) => {
+    const box = element.getBoundingClientRect();
+    return x >= box.left && x <= box.right && y >= box.top && y <= box.bottom;
+  };
+  const coverOf = (node, x, y) => {
+    const own = node.nodeType === 1 ? node : node.parentNode;
+    let cover = null;
+    for (const element of node.getRootNode().elementsFromPoint(x, y)) {
+      if (cover && element === own) return cover;
+      if (holds(element, node) || holds(node, element)) break;
+      if (!cover && opaque(element) && within(element, x, y) && over(element, node)) cover = element;
+    }
+    return cover && topOf(cover) ? cover : null;
   };
   const covered = (node, box) => {
     const left = box.x + 0.5, top = box.y + 0.5, right = box.right - 0.5, bottom = box.bottom - 0.5;
@@ -49,23 +74,16 @@ RANGES = r"""function (asked, ...nodes) {
     }
     return true;
   };
-  // Of an input the text is clipped to its content; a label may lie upon its padding.
+  // Above the text of an input there may be room for its label, which is no part of its value.
+  const LABEL_PX = 12;
   const field = (element) => {
     const box = element.getBoundingClientRect(), style = getComputedStyle(element);
     const px = (name) => parseFloat(style[name]) || 0;
-    const plain = element.localName === "input" && !["button", "file", "reset", "submit"].includes(element.type) &&
-      style.writingMode === "horizontal-tb" && Math.abs(box.width - element.offsetWidth) < 1 &&
-      Math.abs(box.height - element.offsetHeight) < 1;
-    if (!plain) return box;
-    const left = px("borderLeftWidth") + px("paddingLeft"), right = px("borderRightWidth") + px("paddingRight");
-    let top = px("borderTopWidth") + px("paddingTop"), bottom = px("borderBottomWidth") + px("paddingBottom");
-    const lacking = Math.max(1.5 * px("fontSize"), px("lineHeight")) - (box.height - top - bottom);
-    if (lacking > 0) {
-      top = Math.max(0, top - lacking / 2);
-      bottom = Math.max(0, bottom - lacking / 2);
-    }
-    const width = box.width - left - right, height = box.height - top - bottom;
-    return width > 4 && height > 4 ? new DOMRect(box.x + left, box.y + top, width, height) : box;
+    const above = px("paddingTop") - px("paddingBottom") >= LABEL_PX ? px("borderTopWidth") + px("paddingTop") : 0;
+    const plain = element.localName === "input" && style.writingMode === "horizontal-tb" &&
+      Math.abs(box.width - element.offsetWidth) < 1 && Math.abs(box.height - element.offsetHeight) < 1 &&
+      box.height - above >= 1.5 * px("fontSize");
+    return plain ? new DOMRect(box.x, box.y + above, box.width, box.height - above) : box;
   };
   const rects = (node, range) => {
     if (range === null) return [field(node)];

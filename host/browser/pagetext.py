@@ -14,7 +14,7 @@ from host.browser.pageranges import RANGES
 from host.browser.session import Session
 from host.cdp.connection import CdpFailure, Connection, ConnectionGone, failure
 from host.core.limits import MIB
-from host.core.pageflow import Owner
+from host.core.pageblocks import Owner
 from host.core.pagemodel import PageBuilder, PageDocument, PageText, Wanted, exact, in_picture, wanted, whole
 from host.core.pageshape import Affine, frame_map, meet
 from host.core.pagesnapshot import CAPTURE, Rect, Snapshot, Tree, decode
@@ -114,6 +114,7 @@ class _Reading:
                 connection.start("DOM.getFrameOwner", {"frameId": one.frame_id}, one.parent),
             )
             for one in self.session.frames.guards()
+            if not self._crashed(one.guard)
         ]
         root = decode(await self._wait(snapshot, "snapshot"))
         if not root.documents:
@@ -169,6 +170,11 @@ class _Reading:
             clip = (clip_x - shown.tree.viewport[0], clip_y - shown.tree.viewport[1], clip_width, clip_height)
             view = meet(view, shown.to_root.rect(clip))
         return _Shown(tree, snapshot, guard, local if guard == shown.guard else Affine(), to_root, view)
+
+    def _crashed(self, guard: str) -> bool:
+        """Is there nothing to read, and nobody to tell so? Chromium shows a sad face there."""
+        channel = self.session.by_cdp.get(guard)
+        return channel is not None and channel.crashed
 
     async def _frame_of(self, guard: str, owner: int) -> _Frame | None:
         """The frame in another process that an element shows. Only those around what is seen are waited for."""

@@ -179,9 +179,9 @@ def seen_box(area: Box, view: View) -> Box:
 async def look(session: Session) -> View:
     """What the window shows right now. Raises NotChecked, CdpFailure, ConnectionGone."""
     try:
-        made = await _asked(session, known=True)
-    except CdpFailure:  # another document has come since
-        made = await _asked(session, known=False)
+        made = await _asked(session, session.page.facts.committed_loader)
+    except CdpFailure:  # the document was written anew
+        made = await _asked(session, "")
     facts = made.get("result", {}).get("value")
     if not isinstance(facts, list) or not all(isinstance(one, int | float) and math.isfinite(one) for one in facts):
         raise NotChecked("page", "it does not say how large it is")
@@ -193,9 +193,9 @@ async def look(session: Session) -> View:
     return View(width, height, scale, scroll_x, scroll_y, page_width, page_height, bool(hidden))
 
 
-async def _asked(session: Session, *, known: bool) -> dict[str, Any]:
+async def _asked(session: Session, document: str) -> dict[str, Any]:
     guard, frame_id = session.page.guard, session.page.target_id
-    world = await _in_time(session, session.worlds.of(session.connection, guard, frame_id, known=known))
+    world = await _in_time(session, session.worlds.of(session.connection, guard, frame_id, document))
     ask = {"expression": VIEW, "contextId": world, "returnByValue": True, "timeout": 2000}
     return await _call(session, "Runtime.evaluate", ask)
 

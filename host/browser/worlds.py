@@ -22,21 +22,23 @@ class Worlds:
         self.name = secrets.token_hex(16)
         self._mark = self.name.encode()
         self._ids: dict[str, set[int]] = {}
-        self._newest: dict[tuple[str, str], int] = {}
+        self._newest: dict[tuple[str, str], tuple[str, int]] = {}
 
-    async def of(self, connection: Connection, guard: str, frame_id: str, *, known: bool = False) -> int:
+    async def of(self, connection: Connection, guard: str, frame_id: str, document: str = "") -> int:
         """The context in a frame; the same one until its document goes. Raises CdpFailure, ConnectionGone.
 
-        With `known` it is not asked for again, and may be gone.
+        It is not asked for again while the frame shows the same `document`, the id of its loader: another document may
+        have another context under the number.
         """
-        if known and (guard, frame_id) in self._newest:
-            return self._newest[guard, frame_id]
+        newest = self._newest.get((guard, frame_id))
+        if newest is not None and document and newest[0] == document:
+            return newest[1]
         made = await connection.start("Page.createIsolatedWorld", {"frameId": frame_id, "worldName": self.name}, guard)
         context = made.get("executionContextId")
         if not isinstance(context, int):
             raise CdpFailure(0, "the frame made no world")
         self._ids.setdefault(guard, set()).add(context)
-        self._newest[guard, frame_id] = context
+        self._newest[guard, frame_id] = (document, context)
         return context
 
     def hides(self, guard: str, method: str, params: bytes) -> bool:

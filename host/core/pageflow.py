@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from host.core import pagesnapshot as snap
+from host.core.pageblocks import Block, Flow, Owner, Region
 from host.core.pagefields import copied, field_text, has_picture
 from host.core.pagelevels import ROOTS, Levels, is_block
 from host.core.pagerun import Look, Place, Run, add_shown, character, offsets
@@ -35,56 +35,10 @@ MEDIA: dict[str, MediaKind] = {
     "image": "image",
 }
 FIELDS = frozenset(("INPUT", "TEXTAREA", "SELECT", "OPTION", "OPTGROUP"))
+KEEPS_LINES = frozenset(("preserve", "preserve-breaks", "break-spaces"))
+KEEPS_SPACES = frozenset(("preserve", "preserve-spaces", "break-spaces"))
 READ = FIELDS | FRAMES | frozenset(MEDIA) | {"use"}
 PICTURES = (snap.BACKGROUND, snap.BORDER_IMAGE, snap.MASK, snap.CONTENT)
-
-
-@dataclass(slots=True)
-class Block:
-    """A text that is read in one go, with the element around it: `owner`. `line` is its line height in pixels.
-
-    `is_label` says that it speaks for the text beside it, `is_heading` for those below it; `is_cell`, that it stands in
-    a column with a head.
-    """
-
-    run: Run
-    owner: int
-    bounds: Rect
-    line: float
-    look: Look
-    kind: TextKind = "text"
-    hints: list[str] = field(default_factory=list)
-    is_label: bool = False
-    is_heading: bool = False
-    is_cell: bool = False
-
-
-class Region(NamedTuple):
-    """Something to see that is no text; `rect` is the part that is shown."""
-
-    node: int
-    rect: Rect
-    kind: MediaKind
-
-
-class Owner(NamedTuple):
-    """An element that shows another document: `bounds` are its own, `clip` what may be seen of it."""
-
-    node: int
-    bounds: Rect
-    clip: Rect | None
-
-
-@dataclass(slots=True)
-class Flow:
-    """What was read of one document; rectangles are from its own corner."""
-
-    blocks: list[Block] = field(default_factory=list)
-    places: list[Place] = field(default_factory=list)
-    barred: list[tuple[str, Rect]] = field(default_factory=list)  # whatever is in them, by type
-    media: list[Region] = field(default_factory=list)
-    owners: list[Owner] = field(default_factory=list)
-    surfaces: list[tuple[Rect, str]] = field(default_factory=list)  # what may hide a text, and how far it is opaque
 
 
 class _Item(NamedTuple):
@@ -194,7 +148,10 @@ class _Reader:
         boxes = tree.boxes_of(layout)
         bounds, clip = self._text_bounds(item), self._levels.innermost.clip
         if not boxes or not self._seen(layout, bounds, clip):
-            if shown.isspace():
+            if shown.isspace() and "\n" in shown and tree.style(layout, snap.WHITE_SPACE) in KEEPS_LINES:
+                self._run.end_line()
+                self._box = None
+            elif shown.isspace():
                 self._run.gap()
             return
         if tree.style(layout, snap.TEXT_SECURITY) not in ("none", ""):
@@ -296,8 +253,8 @@ class _Reader:
             shown,
             len(self.flow.places),
             at,
-            lines=white in ("preserve", "preserve-breaks", "break-spaces"),
-            spaces=white in ("preserve", "break-spaces", "preserve-spaces"),
+            lines=white in KEEPS_LINES,
+            spaces=white in KEEPS_SPACES,
         )
         self.flow.places.append(place)
         if not shown.isspace():
@@ -362,6 +319,8 @@ class _Reader:
             self.flow.barred.append(("UNREAD", rect))
             return
         self._whole(item.node, text, bounds, clip, layout, kind)
+        if kind == "text" and item.name in ("INPUT", "TEXTAREA") and not tree.field_value(item.node):
+            self.flow.blocks[-1].hints, self.flow.blocks[-1].is_label = ["placeholder"], True
         if any("url(" in tree.style(layout, which) for which in PICTURES):
             self._background(item.node, layout, rect)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from host.core.pageflow import Block
+from host.core.pageblocks import Block
 from host.core.pagesnapshot import Rect, Tree
 from host.core.pii.labels import promised, ruled_out
 
@@ -32,8 +32,9 @@ def give_hints(tree: Tree, blocks: Sequence[Block]) -> None:
     hinter = _Hinter(tree)
     tables = [hinter.table(block.owner) for block in blocks]
     for at in range(1, len(blocks)):
-        if _is_labelled(blocks, at) and _looks_like_label(blocks[at - 1], blocks[at]):
-            blocks[at - 1].is_label = True
+        if _is_labelled(blocks, at):
+            blocks[at].is_named = True
+            blocks[at - 1].is_label = blocks[at - 1].is_label or _looks_like_label(blocks[at - 1], blocks[at])
     heads = columns(blocks, tables)
     heading, since = -1, 0
     for at, block in enumerate(blocks):
@@ -44,14 +45,18 @@ def give_hints(tree: Tree, blocks: Sequence[Block]) -> None:
         if hinter.part(block.owner) == "head":
             block.is_label = True
             continue
-        if block.kind != "field" and block.run.text.endswith(":"):
+        if block.hints or (block.kind != "field" and block.run.text.endswith(":")):
             continue  # a label is not its value
         hints = hinter.explicit(block)
         block.is_cell = hinter.in_column(block.owner)
-        if _is_labelled(blocks, at):
+        if block.is_named:
             hints.append(blocks[at - 1].run.text)
         head, near = heads[at]
-        if head >= 0 and is_label(blocks[head].run.text) and (near or speaks_far(blocks[head].run.text)):
+        if (
+            head >= 0
+            and is_label(blocks[head].run.text)
+            and (near or _heads_column(blocks, head) or speaks_far(blocks[head].run.text))
+        ):
             hints.append(blocks[head].run.text)
         if heading >= 0 and since < HEADING_BLOCKS and _same_section(tree, blocks[heading], block):
             hints += [blocks[heading].run.text] if speaks_far(blocks[heading].run.text) else []
@@ -66,7 +71,7 @@ def is_label(text: str) -> bool:
 
 
 def speaks_far(text: str) -> bool:
-    """May it speak for more than the next text? "Delivery address" may; "Customer" and "Order" say nothing of a plan."""
+    """May it speak for more than the next text? "Delivery address" may; "Customer" says nothing of a plan."""
     kinds = promised(text)
     return bool(kinds) and not ruled_out(text) and not any(kind.rstrip("?") in OF_ONE for kind in kinds)
 
@@ -81,7 +86,8 @@ def beside(one: Rect, other: Rect) -> bool:
 def columns(blocks: Sequence[Block], tables: Sequence[int]) -> list[tuple[int, bool]]:
     """For each text the nearest above it that looks different: its label, or the head of its column. -1 for none.
 
-    With it comes whether it is right above. `tables` holds the table that each is in: what is above it in another one does not speak for it.
+    With it comes whether it is right above. `tables` holds the table that each is in: what is above it in another one
+    does not speak for it.
     """
     above: dict[int, int] = {}
     heads: list[tuple[int, bool]] = []
@@ -98,13 +104,19 @@ def columns(blocks: Sequence[Block], tables: Sequence[int]) -> list[tuple[int, b
     return heads
 
 
+def _heads_column(blocks: Sequence[Block], head: int) -> bool:
+    """Does it stand in a row of heads?"""
+    near = [blocks[at] for at in (head - 1, head + 1) if 0 <= at < len(blocks)]
+    return any(one.look == blocks[head].look and beside(one.bounds, blocks[head].bounds) for one in near)
+
+
 def _is_under(upper: Block, lower: Block) -> bool:
     gap = lower.bounds[1] - upper.bounds[1] - upper.bounds[3]
     return -0.5 * lower.line <= gap <= LABEL_GAP_EM * max(lower.line, upper.line)
 
 
 def _is_labelled(blocks: Sequence[Block], at: int) -> bool:
-    """Is the text before it its label on the same line? It looks like one, or the two are alone in their row."""
+    """Is the text before it its label on the same line? It looks like one, reads so, or the two are alone there."""
     if at == 0 or not beside(blocks[at - 1].bounds, blocks[at].bounds):
         return False
     label, block = blocks[at - 1], blocks[at]
@@ -113,7 +125,9 @@ def _is_labelled(blocks: Sequence[Block], at: int) -> bool:
     if _looks_like_label(label, block):
         return True
     crowded = at >= 2 and beside(blocks[at - 2].bounds, label.bounds)
-    return not (crowded or (at + 1 < len(blocks) and beside(blocks[at + 1].bounds, block.bounds)))
+    if not (crowded or (at + 1 < len(blocks) and beside(blocks[at + 1].bounds, block.bounds))):
+        return True
+    return bool(promised(label.run.text)) and not promised(block.run.text)  # labels and values by turns, all alike
 
 
 def _looks_like_label(label: Block, block: Block) -> bool:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from host.core.pageflow import Block
+from host.core.pageblocks import Block
 from host.core.pagehints import beside, is_label
 from host.core.pagerun import Look, Place, Run
 from host.core.pageshape import joined
@@ -22,6 +23,9 @@ SPLIT_CHARS = 400
 STACK_LINES = 8
 STACK_CHARS = 400
 LINES_SHARED = 2  # by two parts of a long stack, so that nothing falls between them
+
+
+RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 
 
 @dataclass(slots=True)
@@ -84,7 +88,7 @@ def _rows(blocks: Sequence[Block]) -> Iterator[_Line]:
     """Texts that stand close beside each other, in reading order."""
     row: _Line | None = None
     for block in blocks:
-        if row is not None and _continues(row.blocks[-1], block):
+        if row is not None and _continues(row.blocks[-1], block) and _goes_on(row.blocks, block):
             gap = _gap(row.blocks[-1].bounds, block.bounds)
             tight = gap < TIGHT_EM * min(row.line, block.line) or "field" in (row.blocks[-1].kind, block.kind)
             row.blocks.append(block)
@@ -92,12 +96,33 @@ def _rows(blocks: Sequence[Block]) -> Iterator[_Line]:
             row.bounds, row.line = joined(row.bounds, block.bounds), max(row.line, block.line)
             continue
         if row is not None:
-            yield row
+            yield _as_seen(row)
         run = Run()
         run.add_run(block.run, "")
         row = _Line([block], run, block.bounds, block.line)
     if row is not None:
-        yield row
+        yield _as_seen(row)
+
+
+def _goes_on(blocks: Sequence[Block], block: Block) -> bool:
+    """Does a row keep its direction?"""
+    if len(blocks) < 2:
+        return True
+    return (blocks[-2].bounds[0] < blocks[-1].bounds[0]) == (blocks[-1].bounds[0] < block.bounds[0])
+
+
+def _as_seen(row: _Line) -> _Line:
+    """A row that was laid out backwards is read forwards, unless its letters run from right to left."""
+    blocks = row.blocks
+    backwards = len(blocks) > 1 and blocks[1].bounds[0] < blocks[0].bounds[0]
+    if not backwards or RIGHT_TO_LEFT.search(row.run.text):
+        return row
+    run, before = Run(), None
+    for block in reversed(blocks):
+        tight = before is None or _gap(before.bounds, block.bounds) < TIGHT_EM * min(before.line, block.line)
+        run.add_run(block.run, "" if tight else " ")
+        before = block
+    return _Line(blocks[::-1], run, row.bounds, row.line)
 
 
 def _gap(one: Rect, other: Rect) -> float:
@@ -128,13 +153,15 @@ def _stacks(lines: Sequence[_Line]) -> list[list[_Line]]:
     stack_of: dict[int, int] = {}
     for at, line in enumerate(lines):
         first = line.blocks[0]
-        alone = first.kind == "field" or first.is_label or first.is_heading or first.is_cell
+        names_next = len(line.blocks) == 1 and at + 1 < len(lines) and lines[at + 1].blocks[0].is_named
+        alone = first.kind == "field" or first.is_label or first.is_heading or first.is_cell or names_next
         if alone or len(line.run.text) > SHORT_CHARS:
             continue
         left, _, width, _ = line.bounds
         edges = [round(left / 4), round((left + width / 2) / 4), round((left + width) / 4)]
         over = next((one for one in _over(newest, edges) if _is_below(lines[one], line)), -1)
-        if over >= 0 and stacks[stack_of[over]][-1] is lines[over]:
+        # What has a label of its own begins something new.
+        if over >= 0 and stacks[stack_of[over]][-1] is lines[over] and not first.is_named:
             stack_of[at] = stack_of[over]
             stacks[stack_of[at]].append(line)
         else:
@@ -166,7 +193,8 @@ def _parts(stack: Sequence[_Line]) -> Iterator[Joined]:
                 break
             run.add_run(line.run, "\n")
             used += 1
-        yield Joined(run, _shared([block for line in part[:used] for block in line.blocks]), "text")
+        blocks = [block for line in part[:used] for block in line.blocks]
+        yield Joined(run, blocks[0].hints if blocks[0].is_named else _shared(blocks), "text")
         if start + used >= len(stack):
             return
         start += max(1, used - LINES_SHARED)

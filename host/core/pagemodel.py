@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from host.core.pageflow import Flow, read_flow
+from host.core.pageblocks import Flow
+from host.core.pageflow import read_flow
 from host.core.pagehints import give_hints
 from host.core.pagejoin import join_neighbours, split_by_look
 from host.core.pagerun import Piece, Place, Run, units

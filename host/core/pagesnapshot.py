@@ -8,6 +8,7 @@ Only inside columns the bounds of texts are wrong: those of every column are tol
 
 from __future__ import annotations
 
+import gc
 import json
 from bisect import bisect_left
 from collections.abc import Sequence
@@ -124,12 +125,17 @@ T = TypeVar("T")
 
 def decode(result: bytes) -> Snapshot:
     """The reply's `result`. Raises ValueError when it is none."""
+    collecting = gc.isenabled()
+    gc.disable()  # a long page is half a million lists, none of them garbage: looking for it takes most of the time
     try:
         return _DECODER.decode(result)
     except msgspec.ValidationError:
         raise
     except msgspec.DecodeError:  # half surrogates, as pages make them
         return msgspec.convert(json.loads(result), Snapshot)
+    finally:
+        if collecting:
+            gc.enable()
 
 
 class Tree:

@@ -7,12 +7,13 @@ from itertools import pairwise
 
 import pytest
 
+from host.core.pageblocks import Block
 from host.core.pagefields import has_picture
-from host.core.pageflow import Block
 from host.core.pagehints import columns, is_label, speaks_far
 from host.core.pagejoin import join_neighbours
 from host.core.pagerun import Look, Run, add_shown, character, offsets, units
 from host.core.pageshape import Affine, frame_map, meet, moved, touch
+from host.core.redaction import TextKind
 
 OFFSETS = (  # the node's value, what it shows, where each character is
     pytest.param("abc", "abc", [0, 1, 2], id="as-it-is"),
@@ -161,18 +162,28 @@ def test_rectangles_meet_in_what_they_share() -> None:
 
 
 def block(
-    text: str, x: float, y: float, *, kind: str = "text", hints: Sequence[str] = (), weight: str = "400"
+    text: str,
+    x: float,
+    y: float,
+    *,
+    kind: str = "text",
+    hints: Sequence[str] = (),
+    weight: str = "400",
+    is_named: bool = False,
 ) -> Block:
     run = Run()
     run.add(text, 0, 0, len(text))
     size = (x, y, 10.0 * len(text), 16.0)
-    return Block(run, 0, size, 16.0, Look(16, weight), "field" if kind == "field" else "text", list(hints))
+    sort: TextKind = "field" if kind == "field" else "text"
+    return Block(run, 0, size, 16.0, Look(16, weight), sort, list(hints), is_named=is_named)
 
 
 JOINED = (  # blocks, joined texts with their hints
     pytest.param([block("12", 0, 0), block("34", 20, 0)], [("1234", [])], id="touching"),
     pytest.param([block("12", 0, 0), block("34", 30, 0)], [("12 34", [])], id="beside"),
     pytest.param([block("12", 0, 0), block("34", 90, 0)], [], id="far"),
+    pytest.param([block("34", 20, 0), block("12", 0, 0)], [("1234", [])], id="laid-out-backwards"),
+    pytest.param([block("אב", 20, 0), block("גד", 0, 0)], [("אבגד", [])], id="right-to-left"),
     pytest.param([block("Ann", 0, 0), block("Ulm", 0, 18)], [("Ann\nUlm", [])], id="below"),
     pytest.param([block("Ann", 0, 0), block("Ulm", 0, 90)], [], id="far-below"),
     pytest.param([block("Ann", 0, 0), block("Ulm", 50, 18)], [], id="not-in-line"),
@@ -186,6 +197,17 @@ JOINED = (  # blocks, joined texts with their hints
         [block("12345", 0, 18), block("Ulm", 60, 18), block("Ann", 0, 36)],
         [("12345 Ulm", []), ("12345 Ulm\nAnn", [])],
         id="a-row-in-a-stack",
+    ),
+    pytest.param(
+        [
+            block("to", 0, 0),
+            block("Ann", 200, 0, hints=["to"], is_named=True),
+            block("12 Mill Lane", 200, 18),
+            block("from", 0, 36),
+            block("Eve", 200, 36, hints=["from"], is_named=True),
+        ],
+        [("Ann\n12 Mill Lane", ["to"])],
+        id="labels-beside",
     ),
 )
 

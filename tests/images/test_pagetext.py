@@ -209,6 +209,31 @@ LAYOUTS = (  # body, script
         id="perspective",
     ),
     pytest.param(
+        "<s>ann@example.test</s><dialog style='background:#fff;width:300px;height:50px;margin:0'></dialog>"
+        "<br><br><br><br><br><br><s>eve@example.test</s>",
+        "document.querySelector('dialog').showModal()",
+        id="beside-a-modal-dialog",
+    ),
+    pytest.param(
+        "<div style='position:relative;width:300px;height:60px;background:#fff'></div>"
+        "<div style='position:absolute;left:20px;top:20px;pointer-events:none'><s>ann@example.test</s></div>",
+        "",
+        id="over-something-opaque-without-pointer",
+    ),
+    pytest.param(
+        "<style>.t{background:#fff;margin-top:-21px}.t::after{content:'';position:absolute;inset:0}</style>"
+        "<div style='position:relative'><s>ann@example.test</s><div class=t style='color:#fff'>"
+        ". . . . . . . . . . .</div></div>",
+        "",
+        id="under-a-pseudo-element",
+    ),
+    pytest.param(
+        "<s>ann@example.test</s><div style='margin-top:-21px;background:#fff;color:#fff'>"
+        ".........................</div>",
+        "",
+        id="over-a-background-of-its-layer",
+    ),
+    pytest.param(
         "<s>ann@example.test</s><div style='position:absolute;left:0;top:0;width:90px;height:60px;background:#fff'>"
         "</div>",
         "",
@@ -280,6 +305,28 @@ async def test_private_ink_is_barred_and_harmless_ink_is_not(tab: Tab, body: str
     assert ink.harmless_barred <= 0.03 * ink.harmless, (ink, told)
 
 
+@pytest.mark.parametrize("scale", [1.5, 2, 0.75])
+async def test_boxes_are_right_at_any_scale_of_the_device(tab: Tab, scale: float) -> None:
+    session = session_of(tab)
+    metrics = {"width": 640, "height": 480, "deviceScaleFactor": scale, "mobile": False}
+    await session.connection.start("Emulation.setDeviceMetricsOverride", metrics, session.page.guard)
+    try:
+        frame = f'<iframe style="zoom:1.3" srcdoc="{STYLE}<h>in</h> <s>eve@example.test</s>"></iframe>'
+        body = (
+            f"<div style='height:300px'></div><h>see</h> <s>ann@example.test</s> <h>it</h><br><input value=ann@b.test "
+            f"style='color:#f0f'><div style='transform:scale(1.2) rotate(4deg);margin:20px'><s>ann@c.test</s></div>"
+            f"{frame}<div style='height:900px'></div>"
+        )
+        await show(tab, body, "scrollTo(0, 233)")
+        ink, _, bars = await inked(session)
+    finally:
+        await session.connection.start("Emulation.clearDeviceMetricsOverride", {}, session.page.guard)
+    assert len(bars) == 4
+    assert ink.private > 1000 * scale
+    assert ink.private_barred == ink.private
+    assert ink.harmless_barred <= 0.03 * ink.harmless
+
+
 COVER = "position:absolute;left:0;top:0;width:400px;height:80px;background:#fff;padding:2px"
 HIDDEN = (  # body: what is private is hidden by what is harmless
     pytest.param(f"<s>ann@example.test</s><div style='{COVER}'><h>harmless</h></div>", id="text"),
@@ -290,12 +337,18 @@ HIDDEN = (  # body: what is private is hidden by what is harmless
         f"<div style='{COVER};border-radius:9px'><h>harmless</h></div>",
         id="scaled",
     ),
+    pytest.param(
+        "<s>ann@example.test</s><dialog style='background:#fff;border:0;width:300px;height:60px;margin:0'>"
+        "<h>harmless</h></dialog>",
+        id="modal-dialog",
+    ),
 )
 
 
 @pytest.mark.parametrize("body", HIDDEN)
 async def test_what_lies_under_something_opaque_costs_nothing_that_is_shown(tab: Tab, body: str) -> None:
     then = SHADOW % "<s>ann@example.test</s>" if "id=at" in body else ""
+    then += "document.querySelector('dialog').showModal()" if "<dialog" in body else ""
     await show(tab, body, then)
     ink, page, bars = await inked(session_of(tab))
     assert any("ann@example.test" in text.text for text in page.texts)

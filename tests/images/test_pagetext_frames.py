@@ -194,6 +194,21 @@ async def test_a_frame_inside_one_that_is_not_lent_goes_with_it(world: World) ->
     await until(one_left, "the end of the inner guard")
 
 
+async def test_a_frame_whose_process_is_gone_is_told_as_unread(world: World) -> None:
+    tab = await framed(world, "<s>eve@example.test</s><br><iframe width=200 height=90 id=f src=FRAME></iframe>")
+    session = session_of(tab)
+    (frame,) = list(session.frames)
+    session.connection.start("Page.crash", {}, frame.guard)
+
+    async def crashed() -> bool:
+        return frame.crashed
+
+    await until(crashed, "the end of the frame's process")
+    page = await read(session, timeout_s=2.0)
+    assert [(box.width, box.height) for box in page.unread] == [(204.0, 94.0)]
+    assert len(await marks(session, page, find(page.texts))) == 1
+
+
 async def test_a_frame_that_nobody_can_read_is_told_as_unread(world: World) -> None:
     tab = await framed(world, "<iframe width=200 height=90 id=f src=FRAME></iframe>")
     session = session_of(tab)

@@ -45,6 +45,7 @@ TEXTS = (  # body, texts that are read (others may be, too)
     pytest.param("<table><tr><td>a<td>b</table>", ["a", "b"], id="cells"),
     pytest.param("<ul><li>a<li>b</ul>", ["a", "b", "a\nb"], id="list"),
     pytest.param("<pre>a  b\nc</pre>", ["a  b\nc"], id="preformatted"),
+    pytest.param("<pre><i>a</i>\n<i>b</i></pre>", ["a\nb"], id="a-line-break-alone"),
     pytest.param("<p style='text-transform:uppercase'>straße", ["STRASSE"], id="capitals"),
     pytest.param("<input value=' a '>", ["a"], id="field"),
     pytest.param("<select><option>a<option selected>b</select>", ["b"], id="select"),
@@ -102,6 +103,10 @@ HINTS = (  # body, text, hints that it has, hints that it has not
     ),
     pytest.param("<table><tr><th>Name<td>Ann</table>", "Ann", ["Name"], [], id="row-head"),
     pytest.param("<table><tr><td>Name<td>Ann</table>", "Ann", ["Name"], [], id="two-cells"),
+    pytest.param(
+        "<table><tr><td>Name<td>Ann<td>Phone<td>123 4567</table>", "123 4567", ["Phone"], ["Ann"], id="cells-by-turns"
+    ),
+    pytest.param("<label>Mail <input placeholder=you></label>", "you", ["placeholder"], ["Mail"], id="placeholder"),
     pytest.param("<dl><dt>Name<dd>Ann<dt>City<dd>Ulm</dl>", "Ulm", ["City"], ["Name"], id="definition"),
     pytest.param("<label for=x>Name</label><br><input id=x value=Ann>", "Ann", ["Name"], [], id="label-for"),
     pytest.param("<label>Name <input value=Ann></label>", "Ann", ["Name"], [], id="label-around"),
@@ -140,6 +145,14 @@ HINTS = (  # body, text, hints that it has, hints that it has not
     pytest.param("<h2>Address</h2><div>Ann</div><div>Ulm</div>", "Ulm", ["Address"], [], id="heading"),
     pytest.param("<h2>Customer</h2><div>Ann</div><div>Ulm</div>", "Ulm", [], ["Customer"], id="heading-of-one-text"),
     pytest.param("<h2>Order</h2><div>Ann</div><div>Ulm</div>", "Ulm", [], ["Order"], id="heading-of-no-person"),
+    pytest.param(
+        "<div style='display:grid;grid-template-columns:90px 90px'><b>Name</b><b>City</b><i>Ann</i><i>Ulm</i><i>Eve</i>"
+        "<i>Bonn</i></div>",
+        "Eve",
+        ["Name"],
+        ["City"],
+        id="grid-with-a-row-of-heads",
+    ),
     pytest.param("<div itemprop=name>Ann</div>", "Ann", ["name"], [], id="microdata"),
     pytest.param("<div>Ann</div><div>Ulm</div>", "Ulm", [], ["Ann"], id="alike-lines-are-no-labels"),
     pytest.param("<table><tr><th>Name<th>City</table>", "City", [], ["Name"], id="a-head-is-no-value"),
