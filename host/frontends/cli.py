@@ -346,7 +346,7 @@ def doctor(backend: Backend, as_json: bool) -> None:
         click.echo(json.dumps(findings))
     else:
         for one in findings:
-            mark = "ok" if one["works"] else "MISSING" if one["needed"] else "not yet"
+            mark = "ok" if one["works"] else "MISSING" if one["needed"] else "missing"
             click.echo(f"{mark:8} {one['name']:13} {one['seen']}")
             if one.get("mend"):
                 click.echo(f"{'':22} mend: {one['mend']}")
