@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from host.core import masking_credentials as credentials
@@ -15,8 +15,10 @@ from host.core import masking_encoded as encoded
 from host.core import masking_keys as keys
 from host.core.masking_credentials import Span
 from host.core.masking_html import html_views, is_html, password_values
-from host.core.masking_joint import Item, Joint, items_of, joint, nodes_of
+from host.core.masking_joint import Joint, items_of, joint, nodes_of, trees_of
 from host.core.masking_places import REPEATED_CHARS, Place, filled, merged, repeated
+from host.core.masking_slots import Nest, Slot, found_places, named_places, parted, rename
+from host.core.masking_tree import Item, Node, labelled
 from host.core.masking_values import Around, Leaf, leaves
 from host.core.masking_views import Maker, View, plain_views, words
 from host.core.placeholders import Placeholders
@@ -26,12 +28,13 @@ MOST_NESTING = 4  # JSON in JSON; deeper it is looked through as plain text
 TYPE = re.compile(r"[A-Z][A-Z0-9_]{0,31}")
 NOTHING = re.compile(r"[\W_]*")
 LITTLE = re.compile(r"[\W\d_]{0,3}|.?", re.DOTALL)  # without a word that stands for it this is nobody's
+DRAWING = re.compile(r"\s*[Mm](?=[^A-Za-z]*[A-Za-z])[-MmLlHhVvCcSsQqTtAaZz0-9.,\s]{20,}")  # an SVG path's lines
 NUMBER_DIGITS = range(7, 20)  # of a whole number that may be somebody's
+MOST_LABELLED = 20_000  # tables in tables in tables have many heads for each text
 SHORT_SECRETS = ("PASSWORD", "SECRET")
 BODIES = ("body", "postData", "payloadData", "data", "content", "bytes")
 KNOWN_CHARS = range(5, 200)
 PASSWORD_WORD = re.compile(r"\b(?:password|passwd|pwd|pw|pass|passwort|kennwort|contrase\S+|mot de passe)\b")
-PARAMETER_NAME = re.compile(r"[A-Za-z][\w.\[\]-]{0,60}=(?=[^=]+\Z)")
 SELECTOR = re.compile(
     r"(?:querySelector|getElementById|getElementsByName|closest)\(\s*([\"'`])(.{1,120}?)\1\s*\)([^;{}]{0,40})$"
 )
@@ -61,33 +64,6 @@ class Masked:
     removed: dict[str, int]
 
 
-@dataclass(slots=True)
-class _Slot:
-    """One string, number or key that is looked through; `nest` is the number of the nested text it stands in."""
-
-    holder: Any
-    key: Any
-    text: str
-    nest: int
-    part: str = "text"  # or "number" or "key"
-    views: list[tuple[int, View]] = field(default_factory=list)
-    places: list[Place] = field(default_factory=list)
-
-
-@dataclass(slots=True)
-class _Nest:
-    """A string that is JSON, or base64 of a text: `inside[0]` is what it holds."""
-
-    holder: Any
-    key: Any
-    parent: int
-    depth: int
-    inside: list[Any]
-    written: str = ""
-    is_base64: bool = False
-    touched: bool = False
-
-
 class Masking:
     """One result on its way to an AI. It takes `value` over: what is told is built in it.
 
@@ -98,11 +74,12 @@ class Masking:
         asked = asked or Asked()
         self._cookies = "cookie" in asked.expression.lower()
         self._wanted, self._password = _wanted(asked.expression)
-        self._slots: list[_Slot] = []
-        self._nests = [_Nest(None, None, 0, 0, [value])]
+        self._slots: list[Slot] = []
+        self._nests = [Nest(None, None, 0, 0, [value])]
         self._waiting = [(0, Around(protocol=asked.protocol))]
         self._numbers: dict[tuple[str, str], int] = {}
         self._beside: list[list[Item]] = []
+        self._trees: list[Node] = []
         self._told_beside: set[int] = set()  # the nodes of a tree whose root was seen to
         self._removed: Counter[str] = Counter()
         self.texts: list[Text] = []
@@ -133,23 +110,23 @@ class Masking:
             self._decode(leaf.value, leaf.around)
             for name in leaf.value:
                 if not keys.PLAIN_KEY.fullmatch(name) or (name[:1].isupper() and not leaf.around.protocol):
-                    self._slot(_Slot(leaf.value, name, name, leaf.around.nest, "key"), leaf.around.hint)
+                    self._slot(Slot(leaf.value, name, name, leaf.around.nest, "key"), leaf.around.hint)
         return False
 
     def _string(self, leaf: Leaf) -> None:
         around = leaf.around
         if fixed := self._credential(leaf.value, around):
-            slot = _Slot(leaf.holder, leaf.key, leaf.value, around.nest)
-            slot.places = [Place(*span, leaf.value[span.start : span.end]) for span in fixed]
+            slot = Slot(leaf.holder, leaf.key, leaf.value, around.nest)
+            slot.places = [Place(*span, leaf.value[span.start : span.end], True) for span in fixed]
             self._slots.append(slot)
             return
         text, removed = encoded.without_bytes(leaf.value)
         if removed:
             self._put(leaf.holder, leaf.key, text, around.nest, removed)
-        if _is_nothing(text, around.hint) or encoded.NOTE.fullmatch(text) or self._is_json(leaf, text):
+        if not text.strip() or encoded.NOTE.fullmatch(text) or self._is_json(leaf, text):
             return
         hint = around.hint or ("" if around.protocol else self._wanted)
-        self._slot(_Slot(leaf.holder, leaf.key, text, around.nest), hint)
+        self._slot(Slot(leaf.holder, leaf.key, text, around.nest), hint)
 
     def _credential(self, text: str, around: Around) -> list[Span]:
         """What of a string is masked for the name under which it goes."""
@@ -165,14 +142,16 @@ class Masking:
             return credentials.cookie_values(text, set_cookie=False)
         return [Span(0, len(text), "PASSWORD")] if self._password else []
 
-    def _slot(self, slot: _Slot, hint: str) -> None:
+    def _slot(self, slot: Slot, hint: str) -> None:
         text = slot.text
         if slot.part != "number":
-            slot.places = [Place(*span, text[span.start : span.end]) for span in credentials.in_text(text)]
-            slot.places += [Place(start, end, "PASSWORD", text[start:end]) for start, end in password_values(text)]
+            slot.places = [Place(*span, text[span.start : span.end], True) for span in credentials.in_text(text)]
+            slot.places += [
+                Place(start, end, "PASSWORD", text[start:end], True) for start, end in password_values(text)
+            ]
         for view in views_of(text, hint):
             if view.named and slot.part != "number":
-                slot.places += _named_places(view, text)
+                slot.places += named_places(view, text)
             if not _is_nothing(view.text, view.hint):
                 slot.views.append((self._text(view.text, view.hint), view))
         self._slots.append(slot)
@@ -182,10 +161,12 @@ class Masking:
         if type(number) is float and number.is_integer() and abs(number) < 2**63:
             number = int(number)
         text = str(number)
-        slot = _Slot(leaf.holder, leaf.key, text, leaf.around.nest, "number")
+        slot = Slot(leaf.holder, leaf.key, text, leaf.around.nest, "number")
         sure = leaf.around.type if leaf.around.type in SHORT_SECRETS else ""
         if keys.BIRTH.search(hint) and type(number) is int:
             sure = "DATE_OF_BIRTH"
+        if leaf.around.protocol and not sure:
+            return  # sizes, counts and times; a page's number stands in a value of the page
         if sure:
             slot.places = [Place(0, len(text), sure, text)]
             self._slots.append(slot)
@@ -198,7 +179,8 @@ class Masking:
             return keys.PLACE_KEY.search(hint) is not None
         digits = len(text.lstrip("-"))
         if digits in NUMBER_DIGITS:
-            return not keys.is_time(int(number), f"{hint} {words(str(key))}")
+            thing = digits <= keys.THING_DIGITS and keys.THING_NUMBER.fullmatch(words(hint))
+            return not thing and not keys.is_time(int(number), f"{hint} {words(str(key))}")
         return 3 <= digits < NUMBER_DIGITS.start and keys.PRIVATE_NUMBER.search(hint) is not None
 
     def _text(self, text: str, hint: str) -> int:
@@ -210,10 +192,11 @@ class Masking:
 
     def _note_beside(self, value: Any, around: Around) -> None:
         items = None if id(value) in self._told_beside else items_of(value, protocol=around.protocol)
-        if items is None:
+        if items is None or around.heads:
             return
-        noted = list(items)
-        self._beside.append(noted)
+        self._beside.append(list(items))
+        if around.protocol:
+            self._trees += trees_of(value)
         if type(value) is dict and "nodeType" in value:
             self._told_beside.update(id(one) for one in nodes_of(value))
 
@@ -222,8 +205,15 @@ class Masking:
         strings = {
             (id(slot.holder), slot.key): (number, slot.text)
             for number, slot in enumerate(self._slots)
-            if slot.part == "text" and slot.views
+            if slot.part == "text" and not slot.places
         }
+        text_of = {place: text for place, (_, text) in strings.items()}
+        for tree in self._trees:
+            for (holder, key), label in islice(labelled(tree, text_of), MOST_LABELLED):
+                known = strings.get((id(holder), key))
+                if known is not None:
+                    view = next(plain_views(known[1], 0, len(known[1]), label))
+                    self._slots[known[0]].views.append((self._text(view.text, label), view))
         for items in self._beside:
             made = joint(items, strings)
             if made is not None:
@@ -237,7 +227,7 @@ class Masking:
             value = json.loads(text, object_pairs_hook=_once)
         except (ValueError, RecursionError):
             return False
-        self._nest(_Nest(leaf.holder, leaf.key, leaf.around.nest, parent.depth + 1, [value], text), leaf.around.hint)
+        self._nest(Nest(leaf.holder, leaf.key, leaf.around.nest, parent.depth + 1, [value], text), leaf.around.hint)
         return True
 
     def _decode(self, value: dict[str, Any], around: Around) -> None:
@@ -254,14 +244,14 @@ class Masking:
             if text is not None:
                 value[key] = None  # until it is written back
                 depth = self._nests[around.nest].depth + 1
-                self._nest(_Nest(value, key, around.nest, depth, [text], held, is_base64=True), "")
+                self._nest(Nest(value, key, around.nest, depth, [text], held, is_base64=True), "")
             elif data is not None:
                 media = encoded.media_type(data[:400]) or ""
                 self._put(value, key, encoded.note(media, len(data)), around.nest, [media])
                 if said:
                     value["base64Encoded"] = False
 
-    def _nest(self, nest: _Nest, hint: str) -> None:
+    def _nest(self, nest: Nest, hint: str) -> None:
         self._waiting.append((len(self._nests), Around(hint, len(self._nests))))
         self._nests.append(nest)
 
@@ -280,9 +270,9 @@ class Masking:
             for one in found[number]:
                 for slot_number, start, end in made.places(one.start, one.end):
                     slot = self._slots[slot_number]
-                    slot.places += _parted(slot.text, start, end, one.type)
+                    slot.places += parted(slot.text, start, end, one.type)
         for slot in self._slots:
-            slot.places = merged(slot.text, (*slot.places, *_found_places(slot, found)))
+            slot.places = merged(slot.text, (*slot.places, *found_places(slot, found)))
         more = repeated([slot.text for slot in self._slots], [slot.places for slot in self._slots])
         for number, places in more.items():
             slot = self._slots[number]
@@ -300,12 +290,12 @@ class Masking:
                 self._write(slot, placeholders, renamed)
         for number in range(len(self._nests) - 1, -1, -1):
             for holder, names in renamed.get(number, {}).values():
-                _rename(holder, names)
+                rename(holder, names)
             if number:
-                self._close(self._nests[number])
+                (nest := self._nests[number]).close(self._nests[nest.parent])
         return Masked(self._nests[0].inside[0], dict(counts), dict(self._removed))
 
-    def _known(self, slot: _Slot, placeholders: Placeholders) -> Place | None:
+    def _known(self, slot: Slot, placeholders: Placeholders) -> Place | None:
         """Is a whole string a value that was masked in this chat before?"""
         text = slot.text.strip()
         if len(text) not in KNOWN_CHARS or (text.isdigit() and len(text) < REPEATED_CHARS):
@@ -324,7 +314,7 @@ class Masking:
 
     def _write(
         self,
-        slot: _Slot,
+        slot: Slot,
         placeholders: Placeholders,
         renamed: dict[int, dict[int, tuple[dict[str, Any], dict[str, str]]]],
     ) -> None:
@@ -338,20 +328,9 @@ class Masking:
         else:
             slot.holder[slot.key] = text
 
-    def _close(self, nest: _Nest) -> None:
-        """Write a nested text back into its string; what was not touched keeps its spelling."""
-        if nest.touched:
-            self._nests[nest.parent].touched = True
-            text = nest.inside[0] if nest.is_base64 else _spelled(nest.inside[0], nest.written)
-            if nest.is_base64:
-                text = base64.b64encode(text.encode("utf-8", "surrogatepass")).decode("ascii")
-            nest.holder[nest.key] = text
-        elif nest.is_base64:
-            nest.holder[nest.key] = nest.written
-
 
 def _is_nothing(text: str, hint: str) -> bool:
-    return (NOTHING if hint else LITTLE).fullmatch(text) is not None
+    return (NOTHING if hint else LITTLE).fullmatch(text) is not None or DRAWING.fullmatch(text) is not None
 
 
 def views_of(text: str, hint: str) -> Iterator[View]:
@@ -361,40 +340,6 @@ def views_of(text: str, hint: str) -> Iterator[View]:
         made = Maker()
         made.add(run.text, run.start, run.end, plain=False)
         yield made.view("")
-
-
-def _named_places(view: View, text: str) -> list[Place]:
-    """A credential behind its name, such as in a script."""
-    type_ = credentials.key_type(view.hint)
-    if type_ is None or not credentials.is_value(view.text, view.hint, type_):
-        return []
-    return [
-        Place(start, end, type_, text[start:end])
-        for span in credentials.header_value(view.hint, view.text, type_)
-        for start, end in view.ranges(span.start, span.end)[:1]
-    ]
-
-
-def _parted(text: str, start: int, end: int, type_: str) -> list[Place]:
-    """The part of a private detail that stands in one string: each part has a placeholder of its own."""
-    value = text[start:end].strip()
-    if not any(map(str.isalnum, value)):
-        return []
-    start = text.index(value, start)
-    return [Place(start, start + len(value), type_, value)]
-
-
-def _found_places(slot: _Slot, found: Sequence[Sequence[Found]]) -> Iterator[Place]:
-    for number, view in slot.views:
-        for one in found[number]:
-            value: str | None = view.text[one.start : one.end]
-            first = one.start
-            if one.type == "EMAIL" and value and (name := PARAMETER_NAME.match(value)):  # "mail=" is none of it
-                first, value = first + name.end(), value[name.end() :]
-            for start, end in view.ranges(first, one.end):
-                if value is not None or slot.text[start:end].strip():
-                    yield Place(start, end, one.type, value)
-                value = None
 
 
 def _wanted(expression: str) -> tuple[str, bool]:
@@ -411,24 +356,3 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(made) != len(pairs):
         raise ValueError("a key stands twice; the first of them would not be looked through")
     return made
-
-
-def _spelled(value: Any, before: str) -> str:
-    """JSON anew, with the spaces that it had."""
-    if "\n" in before.strip():
-        return json.dumps(value, ensure_ascii=False, indent=2)
-    spaced = '": ' in before
-    return json.dumps(value, ensure_ascii=False, separators=(", ", ": ") if spaced else (",", ":"))
-
-
-def _rename(holder: dict[str, Any], names: dict[str, str]) -> None:
-    """New names for some keys, in their places; two keys that have the same one now stay two."""
-    members = list(holder.items())
-    holder.clear()
-    for name, value in members:
-        new = base = names.get(name, name)
-        number = 1
-        while new in holder:
-            number += 1
-            new = f"{base} ({number})"
-        holder[new] = value

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from host.core.masking_views import HEAD_CHARS, Maker, View, plain_views, words
+from host.core.masking_views import HEAD_CHARS, Maker, View, plain_views, seam, words
 
 TAG = re.compile(r"<(?:/?[A-Za-z][A-Za-z0-9:-]*+(?:\s[^<>]*+)?/?>|!--|!doctype)", re.I)
 WHOLE_TAG = re.compile(r"<(/?)([A-Za-z][^\s/>]*+)((?:[^\"'>]++|\"[^\"]*+\"|'[^']*+')*+)>")
@@ -49,7 +49,8 @@ class _Reader:
         self._page = Maker()
         self._block = Maker()  # the text since the last tag that begins or ends a block
         self._open = ""
-        self._closed = False  # did an inline element just end?
+        self._closed = False  # did an inline element end since the last text?
+        self._beside = False  # and another one begin?
         self._label = ""
         self._heads: list[str] = []  # of the table's columns
         self._row: list[str] = []  # the heads in this row
@@ -61,9 +62,8 @@ class _Reader:
         while at < len(text):
             start = text.find("<", at)
             end = len(text) if start < 0 else start
-            self._page.unescaped(text, at, end)
-            self._block.unescaped(text, at, end)
-            self._closed = self._closed and at == end
+            if at < end:
+                self._text_until(at, end)
             if start < 0:
                 break
             if text.startswith("<!--", start):
@@ -85,18 +85,25 @@ class _Reader:
                 at = start + 1
         yield self._page.view(self._hint)
 
+    def _text_until(self, at: int, end: int) -> None:
+        if self._beside:
+            between = seam(self._page.last, self._text[at:end])
+            self._page.add(between, at, at, plain=False)
+            self._block.add(between, at, at, plain=False)
+        self._closed = self._beside = False
+        self._page.unescaped(self._text, at, end)
+        self._block.unescaped(self._text, at, end)
+
     def _tag(self, tag: re.Match[str]) -> Iterator[View]:
         name, closes = tag[2].lower(), bool(tag[1])
         if name == "br":
             self._page.add("\n", tag.start(), tag.start(), plain=False)
             self._block.add("\n", tag.start(), tag.start(), plain=False)
         elif name in INLINE:
-            if self._closed and not closes:  # two beside each other, such as a label and its value
-                self._page.add("\t", tag.start(), tag.start(), plain=False)
-                self._block.add("\t", tag.start(), tag.start(), plain=False)
-            self._closed = closes
+            self._beside = self._beside or (self._closed and not closes)
+            self._closed = self._closed or closes
         else:
-            self._closed = False
+            self._closed = self._beside = False
             self._page.add("\t" if name in ("td", "th") else "\n", tag.start(), tag.start(), plain=False)
             yield from self._end_block()
             self._begin_block(name, closes)

@@ -32,25 +32,16 @@ PROTOCOL_WORDS = frozenset(  # values of these that are one plain word are Chrom
 PLAIN_WORD = re.compile(r"[#A-Za-z][A-Za-z.+/-]{0,47}\d{0,2}")
 PLAIN_KEY = re.compile(r"(?=.{1,48}\Z)[A-Za-z_$@:][A-Za-z_$:.-]*+(?:\d{1,3}(?!\d)[A-Za-z_$:.-]*+){0,3}")
 """What a program calls its members; any other key may be the page's data."""
-GENERIC = frozenset(
+GENERIC = frozenset(  # what is only called so holds what something else names
     (
-        "answer",
-        "content",
-        "current",
-        "data",
-        "input",
-        "inputvalue",
-        "payload",
-        "result",
-        "text",
-        "val",
-        "value",
-        "values",
+        "after", "answer", "before", "content", "current", "data", "default", "defaultvalue", "display",
+        "displayvalue", "formatted", "input", "inputvalue", "new", "newvalue", "old", "oldvalue", "payload", "raw",
+        "result", "selected", "text", "val", "value", "values",
     )
-)
+)  # fmt: skip
 PARTS = frozenset(  # what is only a part: the key of what holds it says whose
     (
-        "city", "code", "day", "display", "family", "first", "firstname", "full", "fullname", "given", "holder",
+        "city", "code", "day", "family", "first", "firstname", "full", "fullname", "given", "holder",
         "label", "last", "lastname", "line", "line1", "line2", "middle", "month", "name", "no", "number", "owner",
         "postcode", "region", "state", "street", "surname", "title", "year", "zip",
     )
@@ -91,6 +82,16 @@ PLAIN_HEADERS = frozenset(  # what these say is the browser's or the server's pr
     )
 )  # fmt: skip
 PLAIN_HEADER_CHARS = 256
+
+
+THING_NUMBER = re.compile(
+    r"(?:.* )?(?:amount|build|bytes|count|duration|followers|height|index|length|likes|limit|offset|pid|port|price|qty"
+    r"|quantity|revision|seed|size|stars|total|version|views|volume|width)"
+    r"|(?:(?:article|build|category|comment|event|invoice|item|job|message|order|page|post|product|repo|request|review"
+    r"|run|sku|task|ticket|tracking) )?(?:id|ids|nr|no|number)"
+)
+"""Whole numbers under these words are of a thing, unless they are as long as a card's."""
+THING_DIGITS = 12
 
 
 def hint_of(key: str, around: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
@@ -11,17 +12,27 @@ MOST_REPEATED = 256
 
 
 class Place(NamedTuple):
-    """Characters `start` to `end` of a string go. `value` gets a placeholder; None goes with the place before."""
+    """Characters `start` to `end` of a string go. `value` gets a placeholder; None goes with the place before.
+
+    `sure`: what it is was told by its name, such as a header's, and so is where it begins and ends.
+    """
 
     start: int
     end: int
     type: str
     value: str | None
+    sure: bool = False
+
+
+CREDENTIALS = frozenset(("COOKIE", "KEY", "PASSWORD", "TOKEN"))
 
 
 def merged(text: str, places: Iterable[Place]) -> list[Place]:
     """The places in their order, none over another: what overlaps becomes one, of the longer one's type."""
     kept: list[Place] = []
+    places = list(places)
+    if sure := sorted((one.start, one.end) for one in places if one.sure):
+        places = [one for one in places if one.sure or not _is_told_better(one, sure)]
     for place in sorted(places, key=lambda one: (one.start, -one.end, one.value is None)):
         if not kept or place.start >= kept[-1].end:
             kept.append(place)
@@ -29,6 +40,12 @@ def merged(text: str, places: Iterable[Place]) -> list[Place]:
             longer = place if place.end - place.start > last.end - last.start else last
             kept[-1] = Place(last.start, place.end, longer.type, text[last.start : place.end])
     return kept
+
+
+def _is_told_better(place: Place, sure: Sequence[tuple[int, int]]) -> bool:
+    """Is a credential that was found the same that its name told of?"""
+    before = bisect_left(sure, (place.end, 0)) - 1
+    return place.type in CREDENTIALS and before >= 0 and sure[before][1] > place.start
 
 
 def filled(text: str, places: Sequence[Place], instead: Callable[[str, str], str]) -> str:

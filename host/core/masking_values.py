@@ -30,6 +30,7 @@ class Around(NamedTuple):
     headers: bool = False
     type: str = ""
     how: How = "likely"
+    heads: bool = False  # names of columns: what stands beside one is another one
 
 
 class Leaf(NamedTuple):
@@ -73,6 +74,8 @@ def members(value: dict[str, Any], around: Around) -> Iterator[Leaf]:
 
 
 def _is_plain_header(name: str, value: str) -> bool:
+    if name == "name":  # of one in a list of {name, value}
+        return keys.PLAIN_KEY.fullmatch(value) is not None
     return name.lower() in keys.PLAIN_HEADERS and len(value) <= keys.PLAIN_HEADER_CHARS and "@" not in value
 
 
@@ -115,6 +118,8 @@ class _About:
         if name == "name" and "role" in self._value and type(inner) is dict:
             return Around("", around.nest, protocol)  # what an accessibility tree calls an element
         own = words(name[:80])
+        if self._heads and type(inner) is list and name in keys.HEADS:
+            return Around(own, around.nest, protocol, heads=True)
         headers = own in HEADER_OBJECTS or (around.headers and type(inner) is not dict)
         hint = own if headers else "" if protocol else keys.hint_of(name, around.hint)
         hint = hint_for(hint, inner) if type(inner) is str else hint

@@ -102,6 +102,11 @@ class Maker:
             self._parts.append(shown)
             self._length += len(shown)
 
+    @property
+    def last(self) -> str:
+        """What was added last."""
+        return self._parts[-1] if self._parts else ""
+
     def unescaped(self, text: str, start: int, end: int, *, plus: bool = False) -> None:
         """Add characters `start` to `end` of a string with its escapes resolved; `plus` reads + as a space."""
         at = start
@@ -118,6 +123,25 @@ class Maker:
     def view(self, hint: str) -> View:
         """What was collected."""
         return View("".join(self._parts), hint, self._pieces)
+
+
+def seam(before: str, after: str) -> str:
+    """What to read between two elements that stand beside each other without a space: nothing inside of a word.
+
+    A word or number that is coloured in parts goes on in the same kind of letters, or has the signs of an address at
+    the seam; a label and its value do not, and are read as two cells.
+    """
+    one, other = before[-1:], after[:1]
+    if not one or not other or (len(before) == 1 and len(after) == 1):
+        return ""
+    groups = one.isdigit() and other.isdigit() and bool(GROUP.fullmatch(before) and GROUP.fullmatch(after))
+    inside = groups or (one.islower() and other.islower())
+    signs = one in JOINING or (other in JOINING and not (other == "+" and after[1:2].isdigit()))
+    return "" if inside or signs else "\t"
+
+
+GROUP = re.compile(r"[A-Z]{0,4}[\d -]{1,24}")  # a part of a card's or an account's number
+JOINING = "@._+-\u00ad\u2011"
 
 
 def _resolved(escape: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Coroutine, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,9 @@ from host.dispatch.call import Call, End
 if TYPE_CHECKING:
     from host.dispatch.lookup import Find
     from host.dispatch.reader import Reader
+
+WARM_S = 60.0
+log = logging.getLogger("capsdk.dispatch")
 
 OWN_WORDS = frozenset(  # errors in which the host says what it knows itself: they hold nothing of a page or a person
     (
@@ -51,6 +55,7 @@ class ForAI:
         self._fault = fault
         self._leaving = leaving
         self._reader: Reader | None = None
+        self._warm = False
 
     @property
     def reader(self) -> Reader:
@@ -60,6 +65,19 @@ class ForAI:
 
             self._reader = Reader(lambda: self.find)
         return self._reader
+
+    def begin(self) -> End:
+        """A call begins whose answer will be looked through: have what looks started meanwhile. Gives its end."""
+        if not self._warm and self.find is not None:
+            self._warm = True
+            self._spawn(self._warm_up(self.find))
+        return self.end
+
+    async def _warm_up(self, find: Find) -> None:
+        try:
+            await find([], WARM_S)
+        except Exception as problem:
+            log.warning("what looks for private details did not start: %s", type(problem).__name__)
 
     def end(self, call: Call, result: bytes | None, error: CapError | None) -> None:
         """The work of a call is over; its caller is answered when that has been looked through."""

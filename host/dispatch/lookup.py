@@ -14,7 +14,9 @@ BATCH_CHARS = 24 * KIB
 OVERLAP_CHARS = 300  # an address or a name over the seam is whole in one of both
 MOST_NAMES = 64
 MIN_S = 0.05
+MARGIN_S = 0.25  # who looks has to notice first that it hangs: then it is started anew
 ENOUGH = 1.5  # how far an estimate of the time may be off before it counts
+SURE = 0.8  # how much of what would be done in time is promised
 
 
 class Find(Protocol):
@@ -58,7 +60,7 @@ async def look_up(find: Find, texts: Sequence[Text], until_s: float) -> list[lis
         began_s = loop.time()
         pace.check(number, until_s - began_s)
         known = [Text(name, "name") for name in list(names)[-MOST_NAMES:]]
-        answer = await find([*known, *(part.text for part in batch)], max(MIN_S, until_s - began_s))
+        answer = await find([*known, *(part.text for part in batch)], max(MIN_S, until_s - began_s - MARGIN_S))
         if len(answer) != len(known) + len(batch):
             raise MisfitError(f"{len(known) + len(batch)} texts were looked through and {len(answer)} answers came")
         for part, ones in zip(batch, answer[len(known) :], strict=True):
@@ -135,4 +137,4 @@ class _Pace:
         per_s = self._chars / self._spent_s
         left = sum(self._sizes[number:])
         if left / per_s > left_s * ENOUGH or self._sizes[number] / per_s > left_s:
-            raise TooSlowError(sum(self._sizes[:number]) + int(per_s * left_s))
+            raise TooSlowError(int((sum(self._sizes[:number]) + per_s * left_s) * SURE))

@@ -28,6 +28,7 @@ from host.dispatch.lookup import Find, TooSlowError, look_up
 T = TypeVar("T")
 
 TIMEOUT_S = 10.0
+FIRST_TIMEOUT_S = 40.0  # until something was looked through once: a cold disk reads hundreds of megabytes for it
 MAX_BYTES = MIB + 64 * KIB  # a whole result of Chromium in what the entry puts around it
 MAX_TOLD_BYTES = 2 * MIB  # placeholders are longer than what is short
 APART_BYTES = 16 * KIB  # a longer result is walked through in a thread: it would hold the loop up
@@ -70,12 +71,14 @@ class Reader:
         find: Callable[[], Find | None],
         *,
         timeout_s: float = TIMEOUT_S,
+        first_timeout_s: float = FIRST_TIMEOUT_S,
         max_bytes: int = MAX_BYTES,
         most_values: int = 2048,
         new_nonce: Callable[[], str] = lambda: secrets.token_hex(8),
     ) -> None:
         self._find = find
-        self._timeout_s = timeout_s
+        self._timeout_s = first_timeout_s
+        self._later_timeout_s = timeout_s
         self._max_bytes = max_bytes
         self._most_values = most_values
         self._new_nonce = new_nonce
@@ -159,16 +162,23 @@ class Reader:
             return []
         if find is None:
             raise unavailable()
-        try:
-            return await look_up(find, texts, until_s)
-        except TooSlowError:
-            raise
-        except Exception as problem:
-            if asyncio.get_running_loop().time() >= until_s - 0.1 or getattr(problem, "step", "") == "time":
-                raise TooSlowError from None
-            fault = secrets.token_hex(4)
-            log.error("fault %s: private details could not be looked for", fault, exc_info=problem)
-            raise unavailable(fault) from None
+        for last in (False, True):
+            try:
+                found = await look_up(find, texts, until_s)
+                self._timeout_s = self._later_timeout_s
+                return found
+            except TooSlowError:
+                raise
+            except Exception as problem:
+                step = getattr(problem, "step", "")
+                if step == "redactor" and not last:
+                    continue  # it ended, perhaps by another's doing, and is started anew
+                if asyncio.get_running_loop().time() >= until_s - 0.1 or step == "time":
+                    raise TooSlowError from None
+                fault = secrets.token_hex(4)
+                log.error("fault %s: private details could not be looked for", fault, exc_info=problem)
+                raise unavailable(fault) from None
+        raise AssertionError("unreachable")
 
     async def _apart(self, size: int, work: Callable[[], T]) -> T:
         """Do it here when it is quick, else in a thread; once begun it is waited for, as it uses what is the chat's."""

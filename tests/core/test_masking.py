@@ -56,6 +56,7 @@ TOLD = (  # value, told
     pytest.param({"b": "customer=Oda%20L&item=7"}, {"b": "customer=<PERSON_1>&item=7"}, id="form-body"),
     pytest.param({"h": "write to oda&#64;example.test"}, {"h": "write to <EMAIL_1>"}, id="entity"),
     pytest.param({"h": "<p>Hi <b>Oda</b> Lindqvist</p>"}, {"h": "<p>Hi <b><PERSON_1></b></p>"}, id="name-over-tags"),
+    pytest.param({"h": "<i>oda@exam</i><b>ple.test</b>"}, {"h": "<i><EMAIL_1></i><b></b>"}, id="word-in-parts"),
     pytest.param(
         {"h": "<tr><th>Customer<td>O. L.</tr>"}, {"h": "<tr><th>Customer<td><PERSON_1></tr>"}, id="cell-by-its-head"
     ),
@@ -129,6 +130,11 @@ TOLD = (  # value, told
         id="parts-of-a-birthday",
     ),
     pytest.param({"phone": 12345, "price": 12345}, {"phone": "<PHONE_1>", "price": 12345}, id="short-number"),
+    pytest.param(
+        {"changes": {"field": "phone", "old": "12345", "new": "67890"}},
+        {"changes": {"field": "phone", "old": "<PHONE_1>", "new": "<PHONE_2>"}},
+        id="old-and-new",
+    ),
     pytest.param({"Oda": 3, "Tea": 4}, {"<PERSON_1>": 3, "Tea": 4}, id="name-as-a-key"),
     pytest.param({"a": None, "b": True, "c": 1.5, "d": "", "e": [], "f": {}}, ..., id="what-holds-no-text"),
     pytest.param({"createdAt": 1712345678901, "ms": 1712345678}, ..., id="points-in-time"),
@@ -196,6 +202,26 @@ def test_numbers_and_counters_that_lead_on_stay_numbers() -> None:
     }
     assert masked(page, asked=PROTOCOL).value == page
     assert Masking(page, PROTOCOL).texts == []
+
+
+THINGS = ("id", "orderId", "total", "file_size", "number", "skuNumber", "volume")
+
+
+@pytest.mark.parametrize("name", THINGS)
+def test_the_number_of_a_thing_is_not_looked_through(name: str) -> None:
+    assert Masking({name: 182033441}).texts == []
+    assert [text.text for text in Masking({name: int(CARD)}).texts] == [CARD]  # the control: as long as a card's, it is
+    assert [text.hint for text in Masking({"nationalId": 182033441, "phone": 182033441}).texts] == [
+        "national id",
+        "phone",
+    ]
+
+
+def test_numbers_of_the_protocol_are_no_private_details() -> None:
+    sizes = {"encodedDataLength": 4111111111111111, "usedSize": 46812345678, "type": "number"}
+    assert Masking(dict(sizes), PROTOCOL).texts == []
+    value = Masking({"result": {"type": "number", "value": 4111111111111111, "description": CARD}}, PROTOCOL)
+    assert [text.text for text in value.texts] == [CARD]  # the control: a number of the page is looked through
 
 
 def test_attributes_are_known_by_their_element() -> None:
@@ -391,3 +417,9 @@ def test_a_megabyte_of_the_worst_is_walked_through_in_seconds() -> None:
     ):
         masking = Masking({"a": text})
         assert masking.told([[] for _ in masking.texts], Placeholders(b"key")).value is not None
+
+
+def test_the_lines_of_a_drawing_are_not_looked_through() -> None:
+    text = "M5.6 2.3c1.6-1.3 1.6-3.9 0-6.2 53 43 96 96 96s96-43"
+    assert Masking({"d": text, "h": f'<path d="{text}"/>'}).texts == []
+    assert [one.text for one in Masking({"d": f"call {text}"}).texts] == [f"call {text}"]  # the control

@@ -9,17 +9,29 @@ from typing import Any
 import pytest
 
 from host.core.masking import Asked, Masking
-from host.core.masking_joint import BEGIN, END, LINE, Item, joint
+from host.core.masking_joint import joint
+from host.core.masking_tree import BEGIN, BREAK, CELL, END, LINE, Item
+from host.core.masking_views import seam
 from host.core.placeholders import Placeholders
 from host.core.redaction import Found, Text
 from tests.core.masking import PROTOCOL
 
-RULE = re.compile(r"(?<=Passport[\t\n])\w+|Oda\s*Lindqvist|Lind Way 7\nUppsala")
+RULES = {"X": re.compile(r"(?<=Passport[\t\n])\w+|Oda\s*Lindqvist"), "ADDRESS": re.compile(r"Lind Way 7\nUppsala")}
 
 
 def find(texts: Sequence[Text]) -> list[list[Found]]:
-    """Knows a number by the label before it, a name only when it is whole, and an address of two lines."""
-    return [[Found(one.start(), one.end(), "X", 1, "x") for one in RULE.finditer(text.text)] for text in texts]
+    """Knows a number by the label before it, a name only when it is whole, an address of two lines, and a hint."""
+    return [_of(text) for text in texts]
+
+
+def _of(text: Text) -> list[Found]:
+    if text.hint == "Phone":
+        return [Found(0, len(text.text), "PHONE", 1, "x")]
+    return [
+        Found(one.start(), one.end(), type_, 1, "x")
+        for type_, rule in RULES.items()
+        for one in rule.finditer(text.text)
+    ]
 
 
 def told(value: Any, asked: Asked = PROTOCOL) -> Any:
@@ -36,6 +48,11 @@ def element(name: str, *children: Any, **attributes: str) -> dict[str, Any]:
     return {"nodeType": 1, "nodeName": name, "attributes": flat, "children": below}
 
 
+def row(*cells: str) -> dict[str, Any]:
+    """A row of a table: names and texts of its cells by turns."""
+    return element("TR", *(element(name, text) for name, text in zip(cells[::2], cells[1::2], strict=True)))
+
+
 def texts_of(node: dict[str, Any]) -> list[str]:
     """The values of the text nodes and fields of a tree."""
     if node["nodeType"] == 3:
@@ -49,6 +66,30 @@ TREES = (  # a tree, its texts as they are told
         element("P", "Hi ", element("B", "Oda"), " Lindqvist!"), ["Hi ", "<X_1>", " <X_2>!"], id="name-over-elements"
     ),
     pytest.param(element("P", "Oda", element("BR"), "Lindqvist"), ["<X_1>", "<X_2>"], id="name-over-lines"),
+    pytest.param(element("P", element("P", "Oda"), "Lindqvist"), ["Oda", "Lindqvist"], id="two-blocks-are-two-things"),
+    pytest.param(
+        element(
+            "TABLE",
+            element("TR", element("TH", "Phone"), element("TH", "Item")),
+            element("TR", element("TD", "12"), element("TD", "tea")),
+        ),
+        ["Phone", "Item", "<PHONE_1>", "tea"],
+        id="cell-under-its-head",
+    ),
+    pytest.param(
+        element(
+            "TABLE",
+            element("TR", element("TH", "Phone"), element("TD", "12")),
+            element("TR", element("TH", "Item"), element("TD", "34")),
+        ),
+        ["Phone", "<PHONE_1>", "Item", "34"],
+        id="cell-beside-its-head",
+    ),
+    pytest.param(
+        element("DL", element("DT", "Phone"), element("DD", element("B", "12"))),
+        ["Phone", "<PHONE_1>"],
+        id="definition",
+    ),
     pytest.param(
         element("DIV", element("SPAN", "Passport"), element("SPAN", "C4J8")), ["Passport", "<X_1>"], id="label-beside"
     ),
@@ -60,7 +101,7 @@ TREES = (  # a tree, its texts as they are told
     ),
     pytest.param(
         element("ADDRESS", "Lind Way 7", element("BR"), "Uppsala"),
-        ["<X_1>", "<X_2>"],
+        ["<ADDRESS_1>", "<ADDRESS_2>"],
         id="each-line-has-its-placeholder",
     ),
     pytest.param(element("P", element("SCRIPT", "Oda"), " Lindqvist"), ["Oda", " Lindqvist"], id="scripts-are-no-text"),
@@ -75,6 +116,12 @@ TREES = (  # a tree, its texts as they are told
 @pytest.mark.parametrize(("tree", "expected"), TREES)
 def test_the_text_nodes_of_a_tree_are_read_together(tree: dict[str, Any], expected: list[str]) -> None:
     assert texts_of(told({"root": tree})["root"]) == expected
+
+
+def test_a_word_in_single_letters_is_read_as_one() -> None:
+    tree = element("P", *(element("I", char) for char in "OdaLindqvist"))
+    numbers = (1, 2, 3, 4, 5, 6, 2, 7, 8, 5, 9, 10)  # the same letter has the same one
+    assert texts_of(told({"root": tree})["root"]) == [f"<X_{number}>" for number in numbers]
 
 
 @pytest.mark.parametrize("below", ["shadowRoots", "pseudoElements", "contentDocument", "templateContent"])
@@ -123,6 +170,11 @@ LISTS = (
         [{"id": "Passport"}, {"text": "C4J8"}], [{"id": "Passport"}, {"text": "C4J8"}], id="ids-are-no-labels"
     ),
     pytest.param(["Passport"], ["Passport"], id="one"),
+    pytest.param(
+        {"columns": ["Passport", "Item"], "rows": [["1x", "Tea"]]},
+        {"columns": ["Passport", "Item"], "rows": [["1x", "Tea"]]},
+        id="heads-are-no-labels-of-each-other",
+    ),
 )
 
 
@@ -131,14 +183,38 @@ def test_the_strings_of_a_list_are_read_together(value: Any, expected: Any) -> N
     assert told({"x": value}, Asked()) == {"x": expected}
 
 
+SEAMS = (  # two texts of elements without a space between them, what is read between them
+    pytest.param("Name", "Oda", "\t", id="label-and-name"),
+    pytest.param("Tax ID", "8609", "\t", id="label-and-number"),
+    pytest.param("Phone:", "0341", "\t", id="label-with-a-colon"),
+    pytest.param("IBAN", "DE89", "\t", id="capitals"),
+    pytest.param("Lind", "qvist", "", id="inside-of-a-word"),
+    pytest.param("4111", "1111", "", id="inside-of-a-number"),
+    pytest.param("oda@", "example", "", id="behind-an-at-sign"),
+    pytest.param("oda", ".l@x", "", id="before-a-dot"),
+    pytest.param("i", "8", "", id="letter-by-letter"),
+    pytest.param("BE68 5", "390 07", "", id="parts-of-an-account"),
+    pytest.param("2 of 12", "0341 99", "\t", id="count-and-number"),
+    pytest.param("Design", "+49 341", "\t", id="word-and-phone"),
+    pytest.param("oda", "+shop@x", "", id="plus-in-an-address"),
+    pytest.param("", "x", "", id="at-the-start"),
+)
+
+
+@pytest.mark.parametrize(("before", "after", "between"), SEAMS)
+def test_elements_beside_each_other_are_cells_but_not_inside_of_a_word(before: str, after: str, between: str) -> None:
+    assert seam(before, after) == between
+
+
 SEPARATORS = (  # what is between two strings, how they are read
     pytest.param([], "ab", id="nothing"),
     pytest.param([BEGIN], "ab", id="begin"),
     pytest.param([END], "ab", id="end"),
-    pytest.param([END, BEGIN], "a\tb", id="two-elements-beside-each-other"),
+    pytest.param([END, BEGIN], "ab", id="two-elements-in-a-word"),
     pytest.param([BEGIN, END], "ab", id="an-empty-element"),
-    pytest.param([END, END, BEGIN, BEGIN], "a\tb", id="nested-elements"),
-    pytest.param([END, LINE, BEGIN], "a\nb", id="line"),
+    pytest.param([END, LINE, BEGIN], "a\nb", id="block"),
+    pytest.param([BREAK], "a\nb", id="line-break"),
+    pytest.param([CELL, CELL], "a\tb", id="cells"),
 )
 
 
@@ -148,5 +224,25 @@ def test_what_is_between_two_strings(between: list[Item], text: str) -> None:
     made = joint([(holder, 0), *between, (holder, 1)], {(id(holder), 0): (7, "a"), (id(holder), 1): (8, "b")})
     assert made is not None
     assert made.text == text
-    assert list(made.places(0, len(text))) == [(7, 0, 1), (8, 0, 1)]
-    assert list(made.places(len(text) - 1, len(text))) == [(8, 0, 1)]
+    assert made.places(0, len(text)) == ([] if LINE in between or CELL in between else [(7, 0, 1), (8, 0, 1)])
+    assert made.places(len(text) - 1, len(text)) == [(8, 0, 1)]
+
+
+def test_a_thousand_elements_between_two_strings_are_still_two_blocks() -> None:
+    holder: list[str] = []
+    strings = {(id(holder), 0): (0, "a"), (id(holder), 1): (1, "b")}
+    made = joint([(holder, 0), *[BEGIN, END] * 1000, LINE, *[END] * 1000, (holder, 1)], strings)
+    assert made is not None
+    assert made.text == "a\nb"
+
+
+def test_one_long_string_at_a_thousand_places_does_not_grow_without_end() -> None:
+    nodes = {
+        "parentIndex": [-1, *[0] * 5000],
+        "nodeType": [1, *[3] * 5000],
+        "nodeName": [0, *[0] * 5000],
+        "nodeValue": [-1, *[1] * 5000],
+        "attributes": [[]] * 5001,
+    }
+    masking = Masking({"documents": [{"nodes": nodes}], "strings": ["DIV", "many words " * 5000]}, PROTOCOL)
+    assert sum(len(text.text) for text in masking.texts) < 2_000_000

@@ -106,6 +106,19 @@ async def test_a_slow_first_batch_tells_nothing_of_the_others() -> None:
     assert await looking == [[], [], []]
 
 
+async def test_who_looks_is_given_less_time_than_there_is() -> None:
+    given: list[float] = []
+
+    async def finder(texts: Sequence[Text], timeout_s: float) -> list[list[Found]]:
+        given.append(timeout_s)
+        return [[] for _ in texts]
+
+    await look_up(finder, [Text("x")], soon(2.0))
+    await look_up(finder, [Text("x")], soon(0.1))
+    assert 1.5 < given[0] < 1.9
+    assert 0 < given[1] <= 0.1
+
+
 async def test_after_its_time_nobody_is_asked() -> None:
     finder = Finder()
     with pytest.raises(TooSlowError):

@@ -71,6 +71,8 @@ class Gate:
         self.reached = asyncio.Event()
 
     async def __call__(self, texts: Sequence[Text], timeout_s: float) -> list[list[Found]]:
+        if not texts:
+            return []  # it is only to be started
         self.asked += [text.text for text in texts]
         self.reached.set()
         await self.open.wait()
@@ -99,7 +101,9 @@ def world(*entries: Entry, find: Find | None = good, timeout_s: float = 5.0) -> 
     """A dispatcher whose chats are looked through by `find`."""
     made = World(*entries)
     made.dispatcher.for_ai.find = find
-    made.dispatcher.for_ai._reader = Reader(lambda: made.dispatcher.for_ai.find, timeout_s=timeout_s)
+    made.dispatcher.for_ai._reader = Reader(
+        lambda: made.dispatcher.for_ai.find, timeout_s=timeout_s, first_timeout_s=timeout_s
+    )
     return made
 
 
@@ -178,6 +182,38 @@ async def test_a_checked_picture_is_told_as_it_is_and_framed() -> None:
         await Reader(lambda: None).told(CHAT, "browser.other", result, "")
 
 
+async def test_what_looks_is_started_while_the_first_call_of_a_chat_is_under_way() -> None:
+    asked: list[int] = []
+
+    async def find(texts: Sequence[Text], timeout_s: float) -> list[list[Found]]:
+        asked.append(len(texts))
+        return [[] for _ in texts]
+
+    here = world(entry(handler=lambda call: None, capability=None), find=find)
+    here.call(who=caller())
+    await asyncio.sleep(0.01)
+    assert asked == []
+    here.call(who=CHAT)
+    here.call(who=CHAT)
+    await asyncio.sleep(0.01)
+    assert asked == [0]
+    await here.dispatcher.close()
+
+
+async def test_the_first_answer_may_take_longer_as_something_is_started_for_it() -> None:
+    slow_s = 0.0
+
+    async def find(texts: Sequence[Text], timeout_s: float) -> list[list[Found]]:
+        await asyncio.sleep(slow_s)
+        return [[] for _ in texts]
+
+    masks = Reader(lambda: find, timeout_s=0.1, first_timeout_s=5.0)
+    slow_s = 0.3
+    assert (await masks.told(CHAT, "t.echo", b'{"a":"some words"}', "")).result == b'{"a":"some words"}'
+    with pytest.raises(CapError):
+        await masks.told(CHAT, "t.echo", b'{"a":"some words"}', "")
+
+
 # --- what goes wrong
 
 BROKEN = (
@@ -202,6 +238,29 @@ async def test_what_cannot_be_looked_through_is_not_told(find: Find | None, code
         _, result, error = here.answers.got[0]
         assert (result, call.untrusted) == (None, None)
         assert SECRET.search(json.dumps(error.to_wire() if error else {})) is None
+
+
+class EndedError(Exception):
+    """As the host's side of the process tells that it ended."""
+
+    step = "redactor"
+
+
+@pytest.mark.parametrize(("times", "code"), [(1, "ok"), (2, "REDACTION_UNAVAILABLE")], ids=["once", "again"])
+async def test_a_process_that_ended_is_asked_once_more(times: int, code: str) -> None:
+    asked: list[int] = []
+
+    async def find(texts: Sequence[Text], timeout_s: float) -> list[list[Found]]:
+        if texts:
+            asked.append(len(texts))
+        if texts and len(asked) <= times:
+            raise EndedError
+        return await good(texts, timeout_s)
+
+    here = world(says({"a": MAIL}), find=find)
+    here.call(who=CHAT)
+    await here.answers.wait(1)
+    assert (here.answers.codes, len(asked)) == ([code], 2)
 
 
 RESULTS = (

@@ -30,15 +30,32 @@ def remote(value: Any) -> dict[str, Any]:
 
 RESULTS = (  # value, what must not be told, what must be
     pytest.param(
-        {"user": {"firstName": "Tobias", "lastName": "Wernersson", "email": "tobias.w@example.test", "plan": "premium",
-                  "phoneNumber": "+46701234567", "birthDate": "1984-07-19", "createdAt": "2024-03-02T10:00:00Z"}},
+        {
+            "user": {
+                "firstName": "Tobias",
+                "lastName": "Wernersson",
+                "email": "tobias.w@example.test",
+                "plan": "premium",
+                "phoneNumber": "+46701234567",
+                "birthDate": "1984-07-19",
+                "createdAt": "2024-03-02T10:00:00Z",
+            }
+        },
         ("Tobias", "Wernersson", "tobias.w", "46701234567", "1984-07-19"),
         ("premium", "2024-03-02T10:00:00Z", "firstName"),
         id="account",
     ),
     pytest.param(
-        {"orders": [{"number": "A-100234", "total": 129.5, "items": [{"name": "Garden hose 20 m", "price": 29.9}],
-                     "shippingAddress": {"name": "Ines Caldera Prieto", "line1": "Calle del Olmo 12", "city": "Madrid"}}]},
+        {
+            "orders": [
+                {
+                    "number": "A-100234",
+                    "total": 129.5,
+                    "items": [{"name": "Garden hose 20 m", "price": 29.9}],
+                    "shippingAddress": {"name": "Ines Caldera Prieto", "line1": "Calle del Olmo 12", "city": "Madrid"},
+                }
+            ]
+        },
         ("Ines", "Caldera", "Calle del Olmo 12"),
         ("A-100234", "129.5", "Garden hose 20 m", "29.9"),
         id="order",
@@ -62,8 +79,10 @@ RESULTS = (  # value, what must not be told, what must be
         id="message",
     ),
     pytest.param(
-        {"body": base64.b64encode(json.dumps({"customer": "Eleanor Whitcombe", "sku": "KT-1"}).encode()).decode(),
-         "base64Encoded": True},
+        {
+            "body": base64.b64encode(json.dumps({"customer": "Eleanor Whitcombe", "sku": "KT-1"}).encode()).decode(),
+            "base64Encoded": True,
+        },
         (base64.b64encode(b"Whitcombe").decode()[:10],),
         ("base64Encoded",),
         id="body",
@@ -75,20 +94,38 @@ RESULTS = (  # value, what must not be told, what must be
         id="url",
     ),
     pytest.param(
-        {"html": "<p>Dear <b>Louise</b> Fontenay,</p><p>Your kettle ships to <i>14 Larkspur Lane, Bristol BS1 4DJ</i>.</p>"},
+        {"html": "<p>Dear <b>Louise</b> Fontenay,</p><p>It ships to <i>14 Larkspur Lane, Bristol BS1 4DJ</i>.</p>"},
         ("Louise", "Fontenay", "Larkspur Lane"),
-        ("<p>Dear <b>", "Your kettle ships to"),
+        ("<p>Dear <b>", "It ships to"),
         id="html",
     ),
     pytest.param(
-        {"version": "2.14.0", "build": "7f3c9e2a1b", "date": "2026-02-11", "isbn": "978-3-16-148410-0", "count": 1204,
-         "title": "Copper kettle 1.7 l", "price": "£49.90", "tracking": "1Z999AA10123456784", "at": 1712345678901},
+        {
+            "version": "2.14.0",
+            "build": "7f3c9e2a1b",
+            "date": "2026-02-11",
+            "isbn": "978-3-16-148410-0",
+            "count": 1204,
+            "title": "Copper kettle 1.7 l",
+            "price": "£49.90",
+            "tracking": "1Z999AA10123456784",
+            "at": 1712345678901,
+        },
         (),
-        ("2.14.0", "7f3c9e2a1b", "2026-02-11", "978-3-16-148410-0", "1204", "Copper kettle 1.7 l", "£49.90",
-         "1Z999AA10123456784", "1712345678901"),
+        (
+            "2.14.0",
+            "7f3c9e2a1b",
+            "2026-02-11",
+            "978-3-16-148410-0",
+            "1204",
+            "Copper kettle 1.7 l",
+            "£49.90",
+            "1Z999AA10123456784",
+            "1712345678901",
+        ),
         id="nothing-private",
     ),
-)  # fmt: skip
+)
 
 
 @pytest.mark.parametrize(("value", "private", "harmless"), RESULTS)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import signal
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.processes import started_for, wait_until
+from tests.support.processes import command_line, pids, started_for, stat_fields, wait_until
 from tests.support.site import Site
 from tests.support.stdio import GRANT, Stdio, opened
 
@@ -148,3 +150,24 @@ def test_an_error_that_quotes_the_page_is_masked(chat: tuple[Stdio, str], script
         host.cdp(session, "Page.handleJavaScriptDialog", {"accept": True})
         assert problem["code"] == "DIALOG_OPEN"
         assert (PRIVATE[2] in json.dumps(problem)) is told
+
+
+def redactors(host: Stdio) -> list[int]:
+    """The processes of a host that look for private details."""
+    own = str(host.process.pid)
+    return [pid for pid in pids() if stat_fields(pid)[1:2] == [own] and "redact" in " ".join(command_line(pid))]
+
+
+def test_when_what_looks_for_private_details_is_killed_it_is_started_anew(chat: tuple[Stdio, str]) -> None:
+    before = redactors(chat[0])
+    assert len(before) == 1
+    os.kill(before[0], signal.SIGKILL)
+    told = js("document.body.innerText + ' and again'")(*chat)
+    assert told["ok"] is True
+    assert [one for one in PRIVATE if one in json.dumps(told, ensure_ascii=False)] == []
+    assert len(after := redactors(chat[0])) == 1
+    assert after != before
+
+
+def test_a_script_has_none_started(script: tuple[Stdio, str]) -> None:
+    assert redactors(script[0]) == []
