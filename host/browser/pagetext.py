@@ -14,10 +14,10 @@ from host.browser.pageranges import RANGES
 from host.browser.session import Session
 from host.cdp.connection import CdpFailure, Connection, ConnectionGone, failure
 from host.core.limits import MIB
-from host.core.pageblocks import Owner
-from host.core.pagemodel import PageBuilder, PageDocument, PageText, Wanted, exact, in_picture, wanted, whole
-from host.core.pageshape import Affine, frame_map, meet
-from host.core.pagesnapshot import CAPTURE, Rect, Snapshot, Tree, decode
+from host.core.page.blocks import Owner
+from host.core.page.model import PageBuilder, PageDocument, PageText, Wanted, exact, in_picture, wanted, whole
+from host.core.page.shape import Affine, frame_map, meet
+from host.core.page.snapshot import CAPTURE, Rect, Snapshot, Tree, decode
 from host.core.redaction import Box, Found, Mark
 from host.redact.failure import NotChecked
 

@@ -14,8 +14,8 @@ from typing import Any, TypeVar
 from host.browser.pagetext import marks, read
 from host.browser.session import Session
 from host.cdp.connection import CdpFailure, ConnectionGone
-from host.core.pagemodel import PageText, wanted
-from host.core.pagerun import Place
+from host.core.page.model import PageText, wanted
+from host.core.page.run import Place
 from host.core.redaction import Box, Found, Mark, Media, Text
 from host.redact.failure import NotChecked
 

@@ -18,9 +18,9 @@ from capsdk.errors import CapError, ExhaustedError, UnavailableError
 from capsdk.errors import TimeoutError as LateError
 from host.core.grants import Caller
 from host.core.limits import KIB, MIB
-from host.core.masking import Asked, Masked, Masking
-from host.core.masking_keys import HARD_ID
-from host.core.placeholders import Placeholders
+from host.core.masking.keys import HARD_ID
+from host.core.masking.masking import Asked, Masked, Masking
+from host.core.masking.placeholders import Placeholders
 from host.core.redaction import Found, Text
 from host.core.wire import dumps
 from host.dispatch.lookup import Find, TooSlowError, look_up

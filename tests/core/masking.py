@@ -7,8 +7,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from host.core.masking import Asked, Masked, Masking
-from host.core.placeholders import Placeholders
+from host.core.masking.masking import Asked, Masked, Masking
+from host.core.masking.placeholders import Placeholders
 from host.core.redaction import Found, Text
 
 RULES = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from host.core.framing import framed
+from host.core.masking.framing import framed
 
 NONCE = "5f3a9c0d11223344"
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from host.core.masking import Asked, Masking, NonsenseError
-from host.core.placeholders import Placeholders
+from host.core.masking.masking import Asked, Masking, NonsenseError
+from host.core.masking.placeholders import Placeholders
 from host.core.redaction import Found, Text
 from tests.core.masking import PROTOCOL, masked, untouched
 

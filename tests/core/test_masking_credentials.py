@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from host.core.masking_credentials import HEADERS
+from host.core.masking.credentials import HEADERS
 from tests.core.masking import PROTOCOL, untouched
 
 TOLD = (  # value, told

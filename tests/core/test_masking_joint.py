@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from host.core.masking import Asked, Masking
-from host.core.masking_joint import joint
-from host.core.masking_tree import BEGIN, BREAK, CELL, END, LINE, Item
-from host.core.masking_views import seam
-from host.core.placeholders import Placeholders
+from host.core.masking.joint import joint
+from host.core.masking.masking import Asked, Masking
+from host.core.masking.placeholders import Placeholders
+from host.core.masking.tree import BEGIN, BREAK, CELL, END, LINE, Item
+from host.core.masking.views import seam
 from host.core.redaction import Found, Text
 from tests.core.masking import PROTOCOL
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from host.core.masking_places import Place, filled, merged, repeated
+from host.core.masking.places import Place, filled, merged, repeated
 
 TEXT = "0123456789" * 3
 

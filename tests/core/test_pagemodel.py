@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from host.core.pagemodel import PageBuilder, PageText, Wanted, exact, in_picture, wanted, whole
-from host.core.pageshape import Affine
-from host.core.pagesnapshot import STYLES, Document, Layouts, Nodes, Snapshot, TextBoxes, Tree, decode
+from host.core.page.model import PageBuilder, PageText, Wanted, exact, in_picture, wanted, whole
+from host.core.page.shape import Affine
+from host.core.page.snapshot import STYLES, Document, Layouts, Nodes, Snapshot, TextBoxes, Tree, decode
 from host.core.redaction import Box, Found
 
 WINDOW = (0.0, 0.0, 200.0, 100.0)

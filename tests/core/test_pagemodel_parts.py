@@ -7,12 +7,12 @@ from itertools import pairwise
 
 import pytest
 
-from host.core.pageblocks import Block
-from host.core.pagefields import has_picture
-from host.core.pagehints import columns, is_label, speaks_far
-from host.core.pagejoin import join_neighbours
-from host.core.pagerun import Look, Run, add_shown, character, offsets, units
-from host.core.pageshape import Affine, frame_map, meet, moved, touch
+from host.core.page.blocks import Block
+from host.core.page.fields import has_picture
+from host.core.page.hints import columns, is_label, speaks_far
+from host.core.page.join import join_neighbours
+from host.core.page.run import Look, Run, add_shown, character, offsets, units
+from host.core.page.shape import Affine, frame_map, meet, moved, touch
 from host.core.redaction import TextKind
 
 OFFSETS = (  # the node's value, what it shows, where each character is

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from host.core.placeholders import Placeholders, normal
+from host.core.masking.placeholders import Placeholders, normal
 
 SAME = (
     pytest.param("EMAIL", "oda@example.test", "ODA@Example.TEST", id="case"),

@@ -16,7 +16,7 @@ import pytest
 from capsdk.errors import CapError, ExhaustedError, PreconditionError, UnavailableError
 from host.core.grants import Caller, Kind
 from host.core.limits import MIB
-from host.core.masking import Masking
+from host.core.masking.masking import Masking
 from host.core.redaction import Found, Text
 from host.dispatch import reader
 from host.dispatch.ai import OWN_WORDS
@@ -138,7 +138,7 @@ import host.app
 import host.frontends.stdio
 loaded = sorted(name for name in sys.modules if "masking" in name or name == "host.dispatch.reader")
 import host.dispatch.reader
-assert "host.core.masking" in sys.modules
+assert "host.core.masking.masking" in sys.modules
 print(loaded)
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)

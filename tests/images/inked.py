@@ -14,7 +14,7 @@ from PIL import Image
 
 from host.browser.pagetext import marks, read
 from host.browser.session import Session
-from host.core.pagemodel import PageText
+from host.core.page.model import PageText
 from host.core.redaction import Box, Found, Mark, Text
 from tests.support.origin_world import Tab
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from host.core.pagesnapshot import Rect
+from host.core.page.snapshot import Rect
 from host.core.redaction import Box
 
 PARALLEL_PX = 1.0  # by how much the corners of a flat frame may miss a parallelogram

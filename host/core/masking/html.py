@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from host.core.masking_views import HEAD_CHARS, Maker, View, plain_views, seam, words
+from host.core.masking.views import HEAD_CHARS, Maker, View, plain_views, seam, words
 
 TAG = re.compile(r"<(?:/?[A-Za-z][A-Za-z0-9:-]*+(?:\s[^<>]*+)?/?>|!--|!doctype)", re.I)
 WHOLE_TAG = re.compile(r"<(/?)([A-Za-z][^\s/>]*+)((?:[^\"'>]++|\"[^\"]*+\"|'[^']*+')*+)>")

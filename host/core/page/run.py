@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from host.core.pagesnapshot import Rect
+from host.core.page.snapshot import Rect
 
 # Soft hyphens, zero-width and direction characters: nobody sees them, and they would split what is seen as one.
 DROPPED = "\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from host.core.pagerun import Look, Place, Run
-from host.core.pagesnapshot import Rect
+from host.core.page.run import Look, Place, Run
+from host.core.page.snapshot import Rect
 from host.core.redaction import MediaKind, TextKind
 
 

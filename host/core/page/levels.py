@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from host.core import pagesnapshot as snap
-from host.core.pageshape import meet
-from host.core.pagesnapshot import Rect, Tree
+from host.core.page import snapshot as snap
+from host.core.page.shape import meet
+from host.core.page.snapshot import Rect, Tree
 
 DEFINITIONS = frozenset(("defs", "symbol", "clipPath", "mask", "marker", "pattern", "linearGradient", "radialGradient"))
 INLINE = frozenset(("contents", "ruby", "none", "", "math", "block math", "ruby-text"))

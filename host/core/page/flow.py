@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from host.core import pagesnapshot as snap
-from host.core.pageblocks import Block, Flow, Owner, Region
-from host.core.pagefields import copied, field_text, has_picture
-from host.core.pagelevels import ROOTS, Levels, is_block
-from host.core.pagerun import Look, Place, Run, add_shown, character, offsets
-from host.core.pageshape import grown, joined, meet, touch
-from host.core.pagesnapshot import Rect, Tree
+from host.core.page import snapshot as snap
+from host.core.page.blocks import Block, Flow, Owner, Region
+from host.core.page.fields import copied, field_text, has_picture
+from host.core.page.levels import ROOTS, Levels, is_block
+from host.core.page.run import Look, Place, Run, add_shown, character, offsets
+from host.core.page.shape import grown, joined, meet, touch
+from host.core.page.snapshot import Rect, Tree
 from host.core.redaction import MediaKind, TextKind
 
 CONTEXT_PX = 160.0  # so far outside of the area text is still read: labels and the rest of a line

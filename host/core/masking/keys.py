@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from host.core.masking_html import NAMING
-from host.core.masking_views import HEAD_CHARS, head_words, words
+from host.core.masking.html import NAMING
+from host.core.masking.views import HEAD_CHARS, head_words, words
 
 IDS = frozenset(  # without these a caller cannot go on; they stay when they look like such ids
     (

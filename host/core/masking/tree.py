@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from host.core.masking_html import INLINE, LABELS, OPAQUE
-from host.core.masking_views import HEAD_CHARS
+from host.core.masking.html import INLINE, LABELS, OPAQUE
+from host.core.masking.views import HEAD_CHARS
 
 LINE, CELL, BREAK, BEGIN, END = "\n", "|", "/", "(", ")"
 Place = tuple[Any, Any]

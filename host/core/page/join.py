@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from host.core.pageblocks import Block
-from host.core.pagehints import beside, is_label
-from host.core.pagerun import Look, Place, Run
-from host.core.pageshape import joined
-from host.core.pagesnapshot import Rect
+from host.core.page.blocks import Block
+from host.core.page.hints import beside, is_label
+from host.core.page.run import Look, Place, Run
+from host.core.page.shape import joined
+from host.core.page.snapshot import Rect
 from host.core.redaction import TextKind
 
 SHORT_CHARS = 90

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from host.core.pagesnapshot import Tree
+from host.core.page.snapshot import Tree
 from host.core.redaction import TextKind
 
 BUTTONS = frozenset(("submit", "button", "reset"))

@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
-from host.core import masking_credentials as credentials
-from host.core import masking_keys as keys
-from host.core.masking_html import NAMING
-from host.core.masking_views import HEAD_CHARS, hint_for, words
+from host.core.masking import credentials, keys
+from host.core.masking.html import NAMING
+from host.core.masking.views import HEAD_CHARS, hint_for, words
 
 How = Literal["likely", "header", "whole"]
 HEADER_OBJECTS = frozenset(

@@ -10,13 +10,13 @@ from typing import NamedTuple
 
 import msgspec
 
-from host.core.pageblocks import Flow
-from host.core.pageflow import read_flow
-from host.core.pagehints import give_hints
-from host.core.pagejoin import join_neighbours, split_by_look
-from host.core.pagerun import Piece, Place, Run, units
-from host.core.pageshape import Affine, box, grown, holds, meet, moved
-from host.core.pagesnapshot import Rect, Tree
+from host.core.page.blocks import Flow
+from host.core.page.flow import read_flow
+from host.core.page.hints import give_hints
+from host.core.page.join import join_neighbours, split_by_look
+from host.core.page.run import Piece, Place, Run, units
+from host.core.page.shape import Affine, box, grown, holds, meet, moved
+from host.core.page.snapshot import Rect, Tree
 from host.core.redaction import Box, Found, Mark, Media, Text, TextKind
 
 SLACK_PX = 3.0  # by how much a range may leave the bounds of its node: parts of letters do

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from host.core import masking_credentials as credentials
-from host.core.masking_places import Place
-from host.core.masking_views import View
+from host.core.masking import credentials
+from host.core.masking.places import Place
+from host.core.masking.views import View
 from host.core.redaction import Found
 
 PARAMETER_NAME = re.compile(r"[A-Za-z][\w.\[\]-]{0,60}=(?=[^=]+\Z)")

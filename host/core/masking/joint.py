@@ -6,8 +6,8 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from host.core.masking_keys import head_row
-from host.core.masking_tree import (
+from host.core.masking.keys import head_row
+from host.core.masking.tree import (
     BEGIN,
     BREAK,
     CELL,
@@ -21,7 +21,7 @@ from host.core.masking_tree import (
     of_snapshot,
     read,
 )
-from host.core.masking_views import seam
+from host.core.masking.views import seam
 
 MOST_BETWEEN = 64
 MOST_CHARS = 1_000_000

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from host.core.pageblocks import Block
-from host.core.pagesnapshot import Rect, Tree
+from host.core.page.blocks import Block
+from host.core.page.snapshot import Rect, Tree
 from host.core.pii.labels import promised, ruled_out
 
 HINT_CHARS = 60

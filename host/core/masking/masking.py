@@ -10,18 +10,16 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from host.core import masking_credentials as credentials
-from host.core import masking_encoded as encoded
-from host.core import masking_keys as keys
-from host.core.masking_credentials import Span
-from host.core.masking_html import html_views, is_html, password_values
-from host.core.masking_joint import Joint, items_of, joint, nodes_of, trees_of
-from host.core.masking_places import REPEATED_CHARS, Place, filled, merged, repeated
-from host.core.masking_slots import Nest, Slot, found_places, named_places, parted, rename
-from host.core.masking_tree import Item, Node, labelled
-from host.core.masking_values import Around, Leaf, leaves
-from host.core.masking_views import Maker, View, plain_views, words
-from host.core.placeholders import Placeholders
+from host.core.masking import credentials, encoded, keys
+from host.core.masking.credentials import Span
+from host.core.masking.html import html_views, is_html, password_values
+from host.core.masking.joint import Joint, items_of, joint, nodes_of, trees_of
+from host.core.masking.placeholders import Placeholders
+from host.core.masking.places import REPEATED_CHARS, Place, filled, merged, repeated
+from host.core.masking.slots import Nest, Slot, found_places, named_places, parted, rename
+from host.core.masking.tree import Item, Node, labelled
+from host.core.masking.values import Around, Leaf, leaves
+from host.core.masking.views import Maker, View, plain_views, words
 from host.core.redaction import Found, Text
 
 MOST_NESTING = 4  # JSON in JSON; deeper it is looked through as plain text
