@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageChops, ImageFilter
 
+_MASKED: Final = np.ma.MaskedArray  # a median asks for numpy.ma: imported here, while files can still be read
 Gray = NDArray[np.uint8]
 Mask = NDArray[np.bool_]
 Ints = NDArray[np.int64]
@@ -15,12 +16,13 @@ Ints = NDArray[np.int64]
 FAINTEST: Final = 14  # of 255: less than this above the background is noise, not writing
 NEIGHBOUR_SHARE: Final = 0.3  # of the strongest ink nearby: smaller differences are the soft edges of letters
 # How far the background is looked for: samples so many CSS pixels apart, so many a side; writing fills less than half.
-# 28 pixels fit text; 13 small badges; 63 headlines with broad strokes.
-VIEWS: Final = ((4.0, 7), (2.6, 5), (9.0, 7))
+# 28 pixels fit text; 14 small badges; 63 headlines with broad strokes.
+VIEWS: Final = ((4.0, 7), (2.0, 7), (9.0, 7))
 _BLOCK: Final = 6
 _COLOURFUL: Final = 40  # of 255: a smaller range of a colour channel holds no writing that lightness does not show
 _OTHERWISE: Final = 24  # of 255: two backgrounds that differ by more are two views
 _LEAST_SAMPLES: Final = 10
+_MOST_SHAPES: Final = 200
 
 
 class Pieces(NamedTuple):
@@ -45,7 +47,31 @@ def inks_of(picture: Image.Image, scale: float = 1.0) -> list[Gray]:
     (step, side), *more = VIEWS
     usual = [_background(channel, step * scale, side) for channel in channels]
     others = [_background(lightness, step * scale, side) for step, side in more]
-    return [_ink(channels, usual)] + [_ink([lightness], [other]) for other in others if _differs(usual[0], other)]
+    views = [_ink(channels, usual)] + [_ink([lightness], [other]) for other in others if _differs(usual[0], other)]
+    if len(views) > 1:
+        views[-1] = _inside_shapes(views[-1], lightness, scale)
+    return views
+
+
+def _inside_shapes(ink: Gray, lightness: Image.Image, scale: float) -> Gray:
+    """The ink with that inside of small filled shapes, buttons and badges: there the shape is the background."""
+    mask = mask_of(ink)
+    pieces = pieces_of(mask)
+    heights, widths = pieces.bottom - pieces.top, pieces.right - pieces.left
+    fits = (heights >= 10 * scale) & (heights <= 60 * scale) & (widths >= 1.2 * heights) & (widths >= 24 * scale)
+    shapes = np.nonzero(fits & (pieces.area >= 0.5 * heights * widths))[0].tolist()
+    if not shapes:
+        return ink
+    ink, values = ink.copy(), np.asarray(lightness).astype(np.int16)
+    for index in shapes[:_MOST_SHAPES]:
+        left, top, right, bottom = (int(side[index]) for side in pieces[:4])
+        shape, inner = mask[top:bottom, left:right], values[top:bottom, left:right]
+        # What lies left or right of the shape in its row is a rounded corner; the outermost pixels are its edge.
+        within = np.logical_or.accumulate(shape, axis=1) & np.logical_or.accumulate(shape[:, ::-1], axis=1)[:, ::-1]
+        within[[0, -1]] = False
+        within[:, 1:-1] &= within[:, :-2] & within[:, 2:]
+        ink[top:bottom, left:right] = np.where(within, np.abs(inner - int(np.median(inner[within]))), 0)
+    return ink
 
 
 def _range(channel: Image.Image) -> int:

@@ -75,7 +75,7 @@ class _Redaction:
         picture = self._timed("decode", lambda: pixels.decode(job, tiles))
         rects = self._timed("bars", lambda: bars.bar_rects(job.bars, job.scale, picture.size))
         self._timed("bars", lambda: bars.draw(picture, rects))
-        marks = [mark for mark in job.bars if bars.pixels_of(mark.box, job.scale, picture.size) is not None]
+        marks = [mark for mark in job.bars if bars.bar_rects([mark], job.scale, picture.size)]
         areas = self._areas(picture.size)
         looks = 0
         if areas:
@@ -162,10 +162,14 @@ class _Redaction:
         """What the policy finds, within the time."""
         if not texts:
             return []
-        found = beside("find", lambda: self._find(texts), self._deadline)
-        if len(found) != len(texts):
-            raise NotChecked("find", "the search did not look at every text; take the picture once more")
-        return found
+
+        def run() -> list[list[Found]]:
+            found = self._find(texts)
+            if len(found) != len(texts) or not all(isinstance(one, Found) for some in found for one in some):
+                raise NotChecked("find", "the search did not look at every text; take the picture once more")
+            return found
+
+        return beside("find", run, self._deadline)
 
     def _boxes(self, band: Rect, spot: Spot, kind: str) -> list[Mark]:
         """The boxes for a stretch of a line, in CSS pixels: one, or several small ones along a slope."""

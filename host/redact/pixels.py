@@ -8,7 +8,7 @@ import struct
 from collections.abc import Sequence
 from typing import Final
 
-from PIL import Image
+from PIL import Image, TiffImagePlugin, WebPImagePlugin
 
 from host.core.redaction import PictureJob
 from host.redact.failure import NotChecked, TooLarge
@@ -19,6 +19,9 @@ MAX_SIDE_PX_BY_FORMAT: Final = {"jpeg": 65_000, "png": MAX_SIDE_PX, "webp": 16_3
 MAX_SCALE: Final = 8.0
 QUALITIES: Final = (45, 30)  # what is tried after the quality asked for
 MIME_TYPES: Final = {"jpeg": "image/jpeg", "png": "image/png", "webp": "image/webp"}
+# Formats are modules that Pillow imports when it needs them; who gave its rights away may not read them then.
+FORMATS: Final = (TiffImagePlugin.TiffImageFile, WebPImagePlugin.WebPImageFile)
+Image.preinit()  # PNG and JPEG among others
 _PNG: Final = b"\x89PNG\r\n\x1a\n"
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
+from PIL import Image, ImageChops
 
 from host.redact.bars import Rect
 from host.redact.failure import time_left
@@ -20,7 +21,7 @@ from host.redact.strips import BORDER_PX, Strip, strip_of
 from host.redact.wording import Placed, Spot, Written
 
 DOUBTFUL_WORTH: Final = 0.5  # how sure the OCR has to be of what is hardly writing
-MOST_DOUBTFUL: Final = 24  # lines of a region that are hardly writing: of a photo the best of them are read
+MOST_DOUBTFUL: Final = 40  # lines of a region that are hardly writing: of a photo the best of them are read
 SURE: Final = 0.7  # below it a line of clear writing is tried in other ways
 READABLE: Final = 0.35  # below it even after that, nobody can say what it is
 LEAST_NEWS_CSS_PX: Final = 60  # pixels that another view of a region has to change, or it shows nothing else
@@ -30,11 +31,18 @@ GUESS_TELLING: Final = 0.4  # … and one with digits or an at sign
 RETRY_GLYPHS_PX: Final = (15.0, 31.0)  # now this size, now that one is read where 20 pixels are not
 # What is good and what is bad. Measured on 1,048 lines of text, also blurred, noisy and tilted, and on 2,114 rows of
 # pieces in photographs: up to the first are nearly all lines of text, from the second on nearly all of the others.
-SOFT: Final = (1.3, 2.1)  # pixels that are half ink, to those that are ink
+SOFT: Final = (1.15, 2.1)  # pixels that are half ink, to those that are ink
 TALL: Final = (1.85, 2.4)  # the line's height in capitals
 EVEN: Final = (0.85, 0.65)  # the share of pieces of about one height
 GAPS: Final = (0.5, 1.2)  # the usual gap in capitals
-CLEAR: Final = 0.75  # of 1: from here on it is writing, whatever the OCR says
+SHORT_WORTH: Final = 0.7  # of 1: two or three letters, of which nobody can say how even they are
+FEW: Final = 10
+RING_PX: Final = 3
+MUCH_LESS: Final = 0.6
+ALIKE: Final = 8.0  # of 255: the mean difference of two strips that show the same
+MANY: Final = 1_000_000
+CLEAR: Final = 0.75  # of 1: from here on it is most likely writing
+CERTAIN: Final = 0.97  # … and from here on it is, whatever the OCR says
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +66,7 @@ class Reading:
 @dataclass(slots=True)
 class _Candidate:
     strip: Strip
-    clear: bool
+    likeness: float
     group: int
     words: list[Word] = field(default_factory=list)
     tries: list[_Candidate] = field(default_factory=list)
@@ -122,12 +130,12 @@ class Readings:
 
     def _retry(self, candidates: list[_Candidate], reader: Callable[[], Reader], deadline: float) -> None:
         """Clear writing that gave nothing sure is tried at other sizes; where it gave nothing at all, upside down."""
-        poor = [one for one in _best(candidates) if one.clear and one.sureness < SURE]
+        poor = [one for one in _best(candidates) if one.likeness >= CLEAR and one.sureness < SURE]
         for one in poor:
             again = [one.strip.again(glyph_px) for glyph_px in RETRY_GLYPHS_PX]
             if one.sureness < READABLE:
                 again.append(one.strip.turned())
-            one.tries = [_Candidate(strip, True, one.group) for strip in again]
+            one.tries = [_Candidate(strip, one.likeness, one.group) for strip in again]
         self._read_candidates([again for one in poor for again in one.tries], reader, deadline)
         for one in poor:
             best = max(one.tries, key=lambda again: again.worth)
@@ -149,7 +157,7 @@ def _candidates(region: Region) -> list[_Candidate]:
     """The lines of a region that are worth reading, of each upright one both ways."""
     found: list[list[tuple[float, Strip]]] = []
     masks: list[Mask] = []
-    for view in inks_of(region.picture, region.scale):
+    for view in inks_of(_without_bars(region), region.scale):
         ink = view.copy()
         for bar in region.bars:
             ink[max(0, bar.top - 1) : bar.bottom + 1, max(0, bar.left - 1) : bar.right + 1] = 0
@@ -158,47 +166,90 @@ def _candidates(region: Region) -> list[_Candidate]:
             continue
         masks.append(mask)
         image = Image.fromarray(ink)
-        strips = [strip_of(image, line) for line in lines_of(pieces_of(mask)) if _possible(line)]
+        strips = [strip_of(image, line) for line in _possible(lines_of(pieces_of(mask)))]
         found.append([(likeness, strip) for strip in strips if (likeness := _likeness(strip)) > 0])
-    usual, *others = found
-    for other in others:
-        usual = _better(usual, other)
+    groups = _grouped(found)
     clear: list[_Candidate] = []
     doubtful: list[tuple[float, _Candidate]] = []
-    group, previous = 0, None
-    for likeness, strip in usual:
-        group += not (previous is not None and strip.line.upright and _same_place(previous, strip.line))
-        previous = strip.line
+    for group, likeness, strip in groups:
         if likeness >= CLEAR / 1.5:
-            clear.append(_Candidate(strip, likeness >= CLEAR, group))
+            clear.append(_Candidate(strip, likeness, group))
         else:
-            doubtful.append((likeness, _Candidate(strip, False, group)))
+            doubtful.append((likeness, _Candidate(strip, likeness, group)))
     doubtful.sort(key=lambda pair: -pair[0])
     return clear + [one for _, one in doubtful[:MOST_DOUBTFUL]]
 
 
-def _better(one: list[tuple[float, Strip]], other: list[tuple[float, Strip]]) -> list[tuple[float, Strip]]:
-    """Of two views of the same place the lines that are more like writing, and all that only one of them shows."""
-    boxes, others = _boxes(one), _boxes(other)
-    overlap = _shared(boxes, others)
-    worth = np.array([_weight(likeness, strip) for likeness, strip in one])
-    other_worth = np.array([_weight(likeness, strip) for likeness, strip in other])
-    # A line gives way where those of the other view that lie over it are together worth more.
-    against = overlap @ other_worth if len(other) else np.zeros(len(one))
-    kept = against <= worth * 1.1
-    wins = ~np.any(overlap[kept] > 0, axis=0) if kept.any() else np.ones(len(other), dtype=bool)
-    return [pair for pair, keep in zip(one, kept, strict=True) if keep] + [
-        pair for pair, win in zip(other, wins, strict=True) if win
-    ]
+def _without_bars(region: Region) -> Image.Image:
+    """The picture with its bars in the colour around each: a bar is no writing, and no background either."""
+    if not region.bars:
+        return region.picture
+    pixels = np.asarray(region.picture).copy()
+    for bar in region.bars:
+        left, top = max(0, bar.left - RING_PX), max(0, bar.top - RING_PX)
+        around = pixels[top : bar.bottom + RING_PX, left : bar.right + RING_PX]
+        ring = np.ones(around.shape[:2], dtype=bool)
+        ring[bar.top - top : bar.bottom - top, bar.left - left : bar.right - left] = False
+        if ring.any():
+            pixels[bar.top : bar.bottom, bar.left : bar.right] = np.median(around[ring], axis=0).astype(np.uint8)
+    return Image.fromarray(pixels)
+
+
+def _grouped(views: Sequence[Sequence[tuple[float, Strip]]]) -> list[tuple[int, float, Strip]]:
+    """The lines of all views, with one number for those of which only one is to be believed.
+
+    These are an upright line read up and down, and lines at one place that two views show differently. One that
+    looks much less like writing than what another view shows there is left out.
+    """
+    kept: list[tuple[int, float, Strip]] = []
+    upright: dict[tuple[int, ...], int] = {}
+    for number, (likeness, strip) in enumerate(views[0] if views else ()):
+        group = upright.setdefault(_middle(strip.line), number) if strip.line.upright else number
+        kept.append((group, likeness, strip))
+    for view in views[1:]:
+        kept = _with_view(kept, view)
+    return kept
+
+
+def _with_view(
+    kept: list[tuple[int, float, Strip]], view: Sequence[tuple[float, Strip]]
+) -> list[tuple[int, float, Strip]]:
+    if not view or not kept:
+        return kept + [(MANY + index, likeness, strip) for index, (likeness, strip) in enumerate(view)]
+    overlap = _shared(_boxes([strip for _, _, strip in kept]), _boxes([strip for _, strip in view]))
+    worth = np.array([_weight(likeness, strip) for _, likeness, strip in kept])
+    next_group = max(group for group, _, _ in kept) + 1
+    mine = np.array([_weight(likeness, strip) for likeness, strip in view])
+    beaten = np.any(overlap & (worth[:, None] < MUCH_LESS * mine[None, :]), axis=1, keepdims=False)
+    added: list[tuple[int, float, Strip]] = []
+    for index, (likeness, strip) in enumerate(view):
+        others = np.nonzero(overlap[:, index] & ~beaten)[0].tolist()
+        if any(_alike(kept[other][2], strip) for other in others) or mine[index] < MUCH_LESS * worth[others].sum():
+            continue
+        if others:
+            group = kept[max(others, key=lambda other: float(worth[other]))][0]
+        else:
+            group, next_group = next_group, next_group + 1
+        added.append((group, likeness, strip))
+    return [one for one, lost in zip(kept, beaten.tolist(), strict=True) if not lost] + added
+
+
+def _alike(one: Strip, other: Strip) -> bool:
+    """Whether two strips show the same."""
+    size, other_size = one.image.size, other.image.size
+    if abs(size[0] - other_size[0]) > 0.02 * size[0] + 2 or abs(size[1] - other_size[1]) > 0.06 * size[1] + 2:
+        return False
+    apart = ImageChops.difference(one.image, other.image.resize(size))
+    return float(np.asarray(apart).mean()) < ALIKE
 
 
 def _weight(likeness: float, strip: Strip) -> float:
     return likeness * min(strip.line.pieces, strip.line.length / max(1.0, 0.3 * strip.line.glyph))
 
 
-def _boxes(found: list[tuple[float, Strip]]) -> NDArray[np.float64]:
+def _boxes(strips: Sequence[Strip]) -> NDArray[np.float64]:
     boxes = []
-    for _, strip in found:
+    for strip in strips:
         line = strip.line
         corners = [line.point(along, across) for along in (0.0, line.length) for across in (0.0, line.height)]
         xs, ys = [corner[0] for corner in corners], [corner[1] for corner in corners]
@@ -206,8 +257,8 @@ def _boxes(found: list[tuple[float, Strip]]) -> NDArray[np.float64]:
     return np.array(boxes, dtype=np.float64).reshape(-1, 4)
 
 
-def _shared(boxes: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.float64]:
-    """1 where two boxes share a third of the smaller one, else 0."""
+def _shared(boxes: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Which boxes share a third of the smaller one."""
     left = np.maximum(boxes[:, None, 0], others[None, :, 0])
     top = np.maximum(boxes[:, None, 1], others[None, :, 1])
     right = np.minimum(boxes[:, None, 2], others[None, :, 2])
@@ -215,39 +266,45 @@ def _shared(boxes: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[
     area = np.maximum(right - left, 0) * np.maximum(bottom - top, 0)
     sizes = (boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])
     other_sizes = (others[:, 2] - others[:, 0]) * (others[:, 3] - others[:, 1])
-    smaller = np.maximum(np.minimum(sizes[:, None], other_sizes[None, :]), 1.0)
-    shared: NDArray[np.float64] = (area > smaller / 3).astype(np.float64)
+    shared: NDArray[np.bool_] = area > np.maximum(np.minimum(sizes[:, None], other_sizes[None, :]), 1.0) / 3
     return shared
 
 
-def _possible(line: Line) -> bool:
-    """Whether a line can be like writing at all, by its shape alone."""
-    if line.glyph < 4 or line.length < 0.8 * line.glyph or line.height > TALL[1] * line.glyph:
-        return False
-    return line.pieces < 4 or (line.even > EVEN[1] and line.gap < GAPS[1])
+def _possible(lines: Sequence[Line]) -> list[Line]:
+    """Those that may be writing by their shape; of the others that hardly are, as texture makes many, the best."""
+    shapes = [(_shape(line), line) for line in lines if line.glyph >= 4 and line.length >= 0.8 * line.glyph]
+    good = [line for shape, line in shapes if shape >= CLEAR]
+    short = [(shape, line) for shape, line in shapes if SHORT_WORTH <= shape < CLEAR]
+    poor = [(shape, line) for shape, line in shapes if 0 < shape < SHORT_WORTH]
+    if len(poor) <= len(good) + FEW:  # no texture: then short words are words
+        good += [line for _, line in short]
+    else:
+        poor += short
+    poor.sort(key=lambda pair: (-pair[0], -pair[1].length))
+    return sorted((*good, *(line for _, line in poor[:MOST_DOUBTFUL])), key=lambda line: (line.y, line.x))
 
 
-def _same_place(one: Line, other: Line) -> bool:
-    x, y = other.point(other.length, other.height)
-    return abs(x - one.x) < 1 and abs(y - one.y) < 1
+def _shape(line: Line) -> float:
+    """How much a line is like writing by the sizes and places of its pieces, 0 to 1."""
+    tall = _between(line.height / max(line.glyph, 1.0), *TALL)
+    if line.pieces < 4:
+        return SHORT_WORTH * tall
+    return tall * _between(line.even, *EVEN) * _between(line.gap, *GAPS)
+
+
+def _middle(line: Line) -> tuple[int, ...]:
+    """What an upright line has in common with the same one read from its other end."""
+    x, y = line.point(line.length / 2, line.height / 2)
+    return round(x), round(y), round(line.length)
 
 
 def _likeness(strip: Strip) -> float:
-    """How much a line is like writing, 0 to 1: even pieces in a narrow band, strokes that are ink or are not."""
-    line = strip.line
+    """How much a line is like writing, 0 to 1: also its strokes are ink, or they are not."""
     inner = np.asarray(strip.image)[BORDER_PX:-BORDER_PX, BORDER_PX:-BORDER_PX]
     dark = float((inner < 90).mean())
     middle = float(((inner >= 90) & (inner < 200)).mean())
-    marks = [
-        _between(middle / max(dark, 1e-3), *SOFT),
-        _between(line.height / max(line.glyph, 1.0), *TALL),
-        1.0 if 0.06 <= dark <= 0.42 else 0.5,
-    ]
-    if line.pieces >= 4:
-        marks += [_between(line.even, *EVEN), _between(line.gap, *GAPS)]
-    else:
-        marks.append(0.7)
-    return float(np.prod(marks))
+    thin = 1.0 if 0.06 <= dark <= 0.42 else 0.5
+    return _shape(strip.line) * thin * _between(middle / max(dark, 1e-3), *SOFT)
 
 
 def _between(value: float, good: float, bad: float) -> float:
@@ -255,30 +312,56 @@ def _between(value: float, good: float, bad: float) -> float:
     return min(1.0, max(0.0, (bad - value) / (bad - good)))
 
 
-def _unread(one: _Candidate, scale: float) -> bool:
-    """Whether a line is writing, of a size at which one writes details, that the OCR makes nothing of."""
+def _details(one: _Candidate, scale: float) -> bool:
+    """Whether a line is writing for sure, and of a size at which one writes details."""
     line = one.strip.line
     long = line.pieces >= 6 and line.length >= 4 * line.glyph
-    return one.clear and long and line.glyph <= TALLEST_DETAIL_CSS_PX * scale and one.sureness < READABLE
+    return one.likeness >= CERTAIN and long and line.glyph <= TALLEST_DETAIL_CSS_PX * scale
 
 
-def _guessed(word: Placed) -> bool:
-    """Whether the OCR had hardly an idea of a word; of numbers and addresses one wants to be surer."""
-    digits, letters = sum(map(str.isdigit, word.text)), sum(map(str.isalnum, word.text))
-    telling = digits >= 3 or "@" in word.text
-    return letters >= 3 and word.confidence < (GUESS_TELLING if telling else GUESS)
+def _guesses(written: Written) -> list[Spot]:
+    """Words that the OCR only guessed; of a number in groups all groups."""
+    words = sorted(written.words, key=lambda word: word.start)
+    numbers = [_is_number(word) for word in words]
+    hidden = set()
+    for index, word in enumerate(words):
+        beside = any(numbers[max(0, index - 1) : index + 2])
+        if sum(map(str.isalnum, word.text)) >= 2 and word.confidence < (
+            GUESS_TELLING if _telling(word, beside) else GUESS
+        ):
+            hidden.add(index)
+    for step in (1, -1):
+        for index in range(len(words))[::step]:
+            before = index - step
+            if before in hidden and numbers[index] and not words[before].text.strip(",.;:").isalpha():
+                hidden.add(index)
+    return [Spot(written.line, words[index].start, words[index].end) for index in sorted(hidden)]
+
+
+def _is_number(word: Placed) -> bool:
+    """Whether a word is a group of a number, and no price."""
+    return re.fullmatch(r"[(+]?[\d()/-]{2,}", word.text) is not None
+
+
+def _telling(word: Placed, beside_number: bool) -> bool:
+    """Whether a word may be a part of a number or an address, of which one wants to be surer."""
+    digits = sum(map(str.isdigit, word.text))
+    return "@" in word.text or digits >= 3 or (beside_number and not word.text.strip(",.;:").isalpha())
 
 
 def _reading(region: Region, candidates: list[_Candidate]) -> Reading:
     reading = Reading()
-    for one in _best(candidates):
+    best = _best(candidates)
+    chosen = {id(one) for one in best}
+    reading.otherwise += [one.written for one in candidates if id(one) not in chosen and one.sureness >= DOUBTFUL_WORTH]
+    for one in best:
         line = one.strip.line
-        if _unread(one, region.scale):
+        if one.sureness < READABLE and _details(one, region.scale):
             reading.unread.append(Spot(line, 0.0, line.length))
-        elif one.words and (one.clear or one.sureness >= DOUBTFUL_WORTH):
+        elif one.words and (one.sureness >= DOUBTFUL_WORTH or _details(one, region.scale)):
             reading.written.append(one.written)
-            if one.clear:
-                reading.unread += [Spot(line, word.start, word.end) for word in one.written.words if _guessed(word)]
+            if _details(one, region.scale):
+                reading.unread += _guesses(one.written)
             reading.otherwise += [again.written for again in one.tries if again.words and again.words != one.words]
     for bar in region.bars:
         reading.written.append(

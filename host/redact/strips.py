@@ -10,7 +10,9 @@ from PIL import Image
 
 from host.redact.lines import Line
 
-GLYPH_PX: Final = 20.0  # the height of a capital in a strip: measured, see the tests of lines
+# The height of a capital in a strip. Lines of six fonts read without a fault at 13, 17, 21, 26, 32 pixels: 86, 87, 88,
+# 87, 85 of 100; the time grows with it.
+GLYPH_PX: Final = 20.0
 LARGEST_SCALE: Final = 4.0
 SMALLEST_SCALE: Final = 0.2
 BORDER_PX: Final = 10
@@ -67,6 +69,9 @@ def strip_of(ink: Image.Image, line: Line, glyph_px: float = GLYPH_PX) -> Strip:
 
 
 def _table(cut: Image.Image) -> list[int]:
+    """What each strength of ink becomes: the strongest black, the background white."""
     strongest = max(1.0, float(np.percentile(np.asarray(cut), 98)))
     low, high = _FLOOR * strongest, 0.85 * strongest
-    return [255 - round(255 * min(1.0, max(0.0, (value - low) / (high - low)))) for value in range(256)]
+    shares = np.clip((np.arange(256) - low) / (high - low), 0.0, 1.0)
+    table: list[int] = (255 - np.rint(255 * shares)).astype(int).tolist()
+    return table

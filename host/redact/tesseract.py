@@ -7,7 +7,7 @@ import io
 import os
 import subprocess
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
@@ -22,7 +22,9 @@ INSTALL: Final = "install it with `apt-get install tesseract-ocr`"
 # Processor time for 14 lines: eng 140 ms, eng+deu 215, with fra and spa 290; to start 70, 125 and 230.
 LANGUAGES: Final = ("eng", "deu")
 LANES: Final = 2
+LONG_PX: Final = 5_000  # of strips: to read them takes longer than to start a program
 IDLE_S: Final = 20.0
+READY_AGAIN_S: Final = 0.3
 LIST_TIMEOUT_S: Final = 10.0
 # One line a page; the strips are dark on white already, so turning them is only lost time.
 OPTIONS: Final = ("--psm", "7", "-c", "tessedit_do_invert=0")
@@ -66,12 +68,12 @@ class TesseractReader:
         self._standby: list[subprocess.Popen[bytes]] = []
         self._lock = threading.Lock()
         self._pool = ThreadPoolExecutor(LANES, "ocr")
-        self._idle: threading.Timer | None = None
+        self._timer: threading.Timer | None = None
         self._closed = False
 
     def read(self, strips: Sequence[Image.Image], deadline: float) -> list[list[Word]]:
         """The words of each strip; raises `NotChecked` when the program fails, or is not ready by `deadline`."""
-        lanes = lanes_of(strips, LANES)
+        lanes = lanes_of(strips, self._lanes(strips))
         waiting = [self._pool.submit(self._read_lane, [strips[index] for index in lane], deadline) for lane in lanes]
         words: list[list[Word]] = [[] for _ in strips]
         problems: list[BaseException] = []
@@ -81,30 +83,45 @@ class TesseractReader:
                     words[index] = found
             except BaseException as problem:
                 problems.append(problem)
-        self.warm()
+        self._warm(1)  # a second look is short; one more program now would only take its time
+        self._later(READY_AGAIN_S, self.warm)
         if problems:
             raise problems[0]
         return words
 
+    def _lanes(self, strips: Sequence[Image.Image]) -> int:
+        """How many programs to use: starting one more takes as long as reading some lines."""
+        with self._lock:
+            ready = sum(process.poll() is None for process in self._standby)
+        return LANES if sum(strip.width for strip in strips) >= LONG_PX else max(1, ready)
+
     def warm(self) -> None:
         """Have programs standing by: each has read its data and waits for a picture; they go when nobody comes."""
+        self._warm(LANES)
+        self._later(IDLE_S, self._dismiss)
+
+    def _warm(self, count: int) -> None:
         with self._lock:
             self._standby = [process for process in self._standby if process.poll() is None]
             with contextlib.suppress(NotChecked):  # the next reading says it
-                while not self._closed and len(self._standby) < LANES:
+                while not self._closed and len(self._standby) < count:
                     self._standby.append(self._start())
-            if self._idle is not None:
-                self._idle.cancel()
-            self._idle = threading.Timer(IDLE_S, self._dismiss)
-            self._idle.daemon = True
-            self._idle.start()
+
+    def _later(self, seconds: float, do: Callable[[], None]) -> None:
+        with self._lock:
+            if self._timer is not None:
+                self._timer.cancel()
+            if not self._closed:
+                self._timer = threading.Timer(seconds, do)
+                self._timer.daemon = True
+                self._timer.start()
 
     def close(self) -> None:
         """End what stands by; closing twice is fine."""
         with self._lock:
             self._closed = True
-            if self._idle is not None:
-                self._idle.cancel()
+            if self._timer is not None:
+                self._timer.cancel()
         self._dismiss()
         self._pool.shutdown(wait=False)
 

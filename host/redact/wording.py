@@ -11,12 +11,18 @@ from host.core.redaction import Found, Text
 from host.redact.lines import Line
 
 COLUMN_GAP: Final = 2.2  # times a capital's height: wider gaps part two texts
-WIDE_SPACE: Final = 1.1  # times a capital's height
+WIDE_SPACE: Final = 1.6  # times a capital's height
 ROW_GAP: Final = 6.0  # … and up to this they are also tried as one: digits in groups
+ROW_CHARS: Final = 32  # … when both are short
 LABEL_REACH: Final = 30.0  # how far right of its label a value may stand
+MOST_ROWS: Final = 200
+TIGHT: Final = 1.9  # capitals from line to line: such lines are one paragraph, or one cell of a table
 LINE_GAP: Final = 1.6  # times a line's height: lines farther apart are two paragraphs
+ABOVE_REACH: Final = 4.0  # … and how far below its column's head or the row before, in heights of a line
 MOST_LINES: Final = 6
+BOTH_CHARS: Final = 160  # short blocks are tried as lines and as one text
 HINT_CHARS: Final = 80
+EDGE: Final = 1.0  # capitals
 SLACK_CHARS: Final = 1.5  # OCR gives places of words, not of letters
 LOOKS_LIKE_DIGITS: Final = str.maketrans("OoQlI|SBZ", "000111582")
 
@@ -59,12 +65,14 @@ class _Segment:
     text: str = ""
     row_left: _Segment | None = None
     above: _Segment | None = None
+    has_right: bool = False
 
     @property
     def labels(self) -> bool:
         """Whether it can be the label of what stands beside or below it."""
         words = self.text.split()
-        return 0 < len(words) <= 5 and len(self.text) <= 40 and sum(map(str.isdigit, self.text)) <= 1
+        short = 0 < len(words) <= 5 and len(self.text) <= 40
+        return short and sum(map(str.isdigit, self.text)) <= 1 and "@" not in self.text
 
 
 @dataclass(slots=True)
@@ -95,7 +103,12 @@ def drafts_of(written: Sequence[Written], otherwise: Sequence[Written] = ()) -> 
     for row in _rows(segments):
         drafts.append(_joined(row, "  ", _hint(row[0])))
     for block in _blocks(segments):
-        drafts.append(_joined(block, "\n", _hint(block[0])))
+        hint = _hint(block[0])
+        short = sum(len(segment.text) for segment in block) <= BOTH_CHARS
+        if short or not _wrapped(block):
+            drafts.append(_joined(block, "\n", hint))
+        if short or _wrapped(block):
+            drafts.append(_joined(block, " ", hint))
     return drafts
 
 
@@ -110,18 +123,28 @@ def spots_of(draft: Draft, found: Found) -> list[Spot]:
             first, last = words.get(word, (letter, letter))
             words[word] = (min(first, letter), max(last, letter))
     for segment, words in reach.values():
-        stretches = [_stretch(segment.words[word], first, last) for word, (first, last) in words.items()]
+        stretches = [_stretch(segment, word, first, last) for word, (first, last) in words.items()]
         spots.append(Spot(segment.line, min(one[0] for one in stretches), max(one[1] for one in stretches)))
     return spots
 
 
-def _stretch(word: Placed, first: int, last: int) -> tuple[float, float]:
+def _stretch(segment: _Segment, index: int, first: int, last: int) -> tuple[float, float]:
+    """Where the letters `first` to `last` of a word are.
+
+    Where they reach the first or the last word of the segment, also what the OCR's box may have cut off there.
+    """
+    word, line = segment.words[index], segment.line
     letter = (word.end - word.start) / max(1, len(word.text))
+    edge = EDGE * line.glyph
     start, end = word.start, word.end
     if first > 0:
         start = max(start, word.start + (first - SLACK_CHARS) * letter)
+    elif index == 0:
+        start = min(start, max(start - edge, 0.0))
     if last < len(word.text) - 1:
         end = min(end, word.start + (last + 1 + SLACK_CHARS) * letter)
+    elif index == len(segment.words) - 1:
+        end = max(end, min(end + edge, line.length))
     return start, end
 
 
@@ -157,17 +180,21 @@ def _neighbours(segments: list[_Segment]) -> None:
     for index, one in enumerate(ordered):
         height = one.bottom - one.top
         for other in reversed(ordered[:index]):
-            if other.bottom < one.top - 3.0 * height and one.above is not None:
+            if other.bottom < one.top - ABOVE_REACH * height - 200:
                 break
-            if other.bottom < one.top - 60 * height:
-                break
-            if other.bottom <= one.top + 0.4 * height and _over(one, other) and _is_nearer(other, one.above):
+            if (
+                one.top - ABOVE_REACH * height <= other.bottom <= one.top + 0.4 * height
+                and _over(one, other)
+                and _is_nearer(other, one.above)
+            ):
                 one.above = other
         one.row_left = max(
             (other for other in _near_rows(ordered, index) if _beside(other, one)),
             key=lambda other: other.right,
             default=None,
         )
+        if one.row_left is not None:
+            one.row_left.has_right = True
 
 
 def _near_rows(ordered: list[_Segment], index: int) -> Iterator[_Segment]:
@@ -200,7 +227,7 @@ def _beside(other: _Segment, one: _Segment) -> bool:
     return (
         other.right <= one.left + 0.3 * lower
         and shared >= 0.5 * lower
-        and one.left - other.right <= LABEL_REACH * one.line.glyph
+        and one.left - other.right <= LABEL_REACH * min(one.line.glyph, other.line.glyph)
     )
 
 
@@ -213,16 +240,26 @@ def _hint(one: _Segment) -> str:
         hints.append(one.row_left.text)
         if one.row_left.text.endswith(":"):
             return one.row_left.text[:HINT_CHARS]
-    above = one.above
-    close = above is not None and one.top - above.bottom <= LINE_GAP * (one.bottom - one.top)
-    if not hints and above is not None and close and above.labels:
-        hints.append(above.text)
-    head, rows = above, 0
-    while head is not None and head.above is not None and rows < 200:
-        head, rows = head.above, rows + 1
-    if head is not None and head is not above and head.labels and head.row_left is not None:
+    head = _head(one)
+    if head is not None:
         hints.append(head.text)
+    elif not hints and one.above is not None and one.above.labels and _near(one, one.above):
+        hints.append(one.above.text)
     return " / ".join(dict.fromkeys(hints))[:HINT_CHARS]
+
+
+def _near(one: _Segment, above: _Segment) -> bool:
+    """Whether two segments, one above the other, belong to one paragraph."""
+    return one.top - above.bottom <= LINE_GAP * (one.bottom - one.top)
+
+
+def _head(one: _Segment) -> _Segment | None:
+    """The head of the column of a text that stands in a table: at least two rows below it."""
+    head, rows = one, 0
+    while head.above is not None and rows < MOST_ROWS:
+        head, rows = head.above, rows + 1
+    in_row = head.row_left is not None or head.has_right
+    return head if rows >= 2 and in_row and head.labels else None
 
 
 def _rows(segments: list[_Segment]) -> Iterator[list[_Segment]]:
@@ -240,7 +277,9 @@ def _rows(segments: list[_Segment]) -> Iterator[list[_Segment]]:
 
 def _close_left(one: _Segment) -> bool:
     other = one.row_left
-    return other is not None and bool(other.text) and one.left - other.right <= ROW_GAP * one.line.glyph
+    if other is None or not other.text or max(len(one.text), len(other.text)) > ROW_CHARS:
+        return False
+    return one.left - other.right <= ROW_GAP * one.line.glyph
 
 
 def _blocks(segments: list[_Segment]) -> Iterator[list[_Segment]]:
@@ -258,18 +297,26 @@ def _blocks(segments: list[_Segment]) -> Iterator[list[_Segment]]:
                 yield block[start : start + MOST_LINES]
 
 
+def _wrapped(block: list[_Segment]) -> bool:
+    """Whether lines end where the room ended: then they are one text, and a value may go over two of them."""
+    right = max(segment.right for segment in block)
+    width = right - min(segment.left for segment in block)
+    return all(right - segment.right <= 0.3 * width for segment in block[:-1])
+
+
 def _continues(one: _Segment) -> bool:
     above = one.above
     if above is None or not above.text or one.text.endswith(":"):
         return False
-    if one.row_left is not None and one.row_left.labels:
+    tight = min(one.top - above.top, one.bottom - above.bottom) <= TIGHT * one.line.glyph
+    label = one.row_left
+    if label is not None and label.labels and (label.text.endswith(":") or not tight):
         return False  # it has a label of its own
     glyph = one.line.glyph
     alike = 0.7 <= glyph / max(above.line.glyph, 1.0) <= 1.45
-    near = one.top - above.bottom <= LINE_GAP * (one.bottom - one.top)
     left = abs(one.left - above.left) <= 1.5 * glyph
     middle = abs(one.left + one.right - above.left - above.right) <= 3.0 * glyph
-    return alike and near and (left or middle)
+    return alike and _near(one, above) and (left or middle)
 
 
 def _joined(segments: Sequence[_Segment], separator: str, hint: str) -> Draft:
