@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from host.core.pii.plain import Plain, plain
-from host.core.pii.spans import merged, name_words
+from host.core.pii.spans import accounts_of, merged, name_words
 from host.core.redaction import EngineConfig, Found, Text
 
 __all__ = ["Engine", "EngineConfig"]
@@ -23,12 +23,14 @@ _NOTHING_IN_IT = re.compile(r"[\W_]*|[a-z]{1,3}|\d{1,3}")
 class Engine:
     """Finds private details. Make one with `load`; `find` may be called from several threads."""
 
-    def __init__(self, analyzer: Any, page: Any, model: Any, off: frozenset[str]) -> None:
+    def __init__(self, analyzer: Any, by_model: Any, page: Any, model: Any, off: frozenset[str]) -> None:
         self._analyzer = analyzer
+        self._by_model = by_model
         self._page = page
         self._model = model
         self._off = off
         self._entities = sorted(set(analyzer.get_supported_entities("en")) - off)
+        self._of_model = sorted(set(by_model.get_supported_entities("en")) - off)
         self._cache: OrderedDict[Text, list[Found]] = OrderedDict()
         self._cached_bytes = 0
         self._lock = threading.Lock()
@@ -40,11 +42,11 @@ class Engine:
 
         Takes seconds. Raises ImportError when a package is missing, ValueError when the owner's YAML is wrong.
         """
-        from host.redact.recognizers.all import analyzer, model, warm
+        from host.redact.recognizers.all import analyzer, model, model_analyzer, warm
         from host.redact.recognizers.base import Page
 
         names = None if {"PERSON", "ADDRESS"} <= config.off else model()
-        engine = cls(analyzer(config.recognizers_yaml), Page, names, config.off)
+        engine = cls(analyzer(config.recognizers_yaml), model_analyzer(), Page, names, config.off)
         engine.about = warm()
         return engine
 
@@ -78,21 +80,29 @@ class Engine:
                 self._cached_bytes -= _weight(*self._cache.popitem(last=False))
 
     def _look(self, texts: Sequence[Text]) -> dict[Text, list[Found]]:
+        """Rules first; the model then reads only what holds words that no rule has an answer for."""
         spelt = {text: plain(text.text) for text in texts if text.hint or not _NOTHING_IN_IT.fullmatch(text.text)}
-        said = self._said(spelt)
-        found: dict[Text, list[Found]] = {}
-        for text in texts:
-            found[text] = self._one(text, spelt[text], said.get(text, ())) if text in spelt else []
-        return found
+        found = {text: self._by_rules(text, one.text) for text, one in spelt.items()}
+        for text, said in self._said(spelt, found).items():
+            page = self._page(text.hint, text.kind, said)
+            found[text] += self._results(self._by_model, self._of_model, spelt[text].text, page)
+        return {text: _given(spelt[text], found[text]) if text in spelt else [] for text in texts}
 
-    def _said(self, spelt: dict[Text, Plain]) -> dict[Text, list[Any]]:
+    def _by_rules(self, text: Text, spelt: str) -> list[Found]:
+        return self._results(self._analyzer, self._entities, spelt, self._page(text.hint, text.kind))
+
+    def _results(self, analyzer: Any, entities: list[str], text: str, page: Any) -> list[Found]:
+        results = analyzer.analyze(text, "en", entities=entities, score_threshold=THRESHOLD, nlp_artifacts=page)
+        return [_found(text, one) for one in results]
+
+    def _said(self, spelt: dict[Text, Plain], found: dict[Text, list[Found]]) -> dict[Text, list[Any]]:
         """What the model says of each text, its lines run together for the whole batch."""
         if self._model is None:
             return {}
         from host.redact.recognizers.base import Hit
-        from host.redact.recognizers.model import lines_worth
+        from host.redact.recognizers.worth import lines_worth
 
-        worth = {text: list(lines_worth(one.text, bool(text.hint))) for text, one in spelt.items()}
+        worth = {text: list(lines_worth(_uncertain(one.text, found[text]))) for text, one in spelt.items()}
         lines = self._model.read([line for places in worth.values() for _at, line in places])
         return {
             text: [
@@ -104,59 +114,95 @@ class Engine:
             if places
         }
 
-    def _one(self, text: Text, spelt: Plain, said: Iterable[Any]) -> list[Found]:
-        page = self._page(text.hint, text.kind, said)
-        results = self._analyzer.analyze(
-            spelt.text, "en", entities=self._entities, score_threshold=THRESHOLD, nlp_artifacts=page
-        )
-        found = [_found(spelt.text, one) for one in results]
-        return [
-            Found(*spelt.given(one.start, one.end), one.type, one.score, one.source)
-            for one in merged(spelt.text, found)
-        ]
-
     def _repeated(self, texts: Sequence[Text], results: list[list[Found]]) -> list[list[Found]]:
         """The finds with every other place of the batch where a found name, or a part of it, comes again."""
-        from host.redact.names import NAMES
+        from host.redact.names import NAMES, bare
 
-        words: dict[str, None] = {}
+        words: set[str] = set()
+        accounts: set[str] = set()
         for text, found in zip(texts, results, strict=True):
             for one in found:
-                if one.type == "PERSON" and len(words) < MOST_NAMES:
-                    name = text.text[one.start : one.end]
-                    words |= dict.fromkeys(w for w in name_words(name) if w[0].isupper() and _is_telling(w, NAMES))
-        if not words:
-            return results
-        again = re.compile(
-            r"(?<![\w@./-])(?:"
-            + "|".join(map(re.escape, sorted(words, key=lambda w: (-len(w), w))))
-            + r")(?:[’']s)?(?![\w@-])"  # noqa: RUF001
+                if len(words) + len(accounts) >= MOST_NAMES:
+                    break
+                if one.type == "PERSON":
+                    names = name_words(text.text[one.start : one.end])
+                    if one.source == "name model" and len(names) == 1 and not NAMES.is_name(names[0]):
+                        continue  # one unknown word that the model alone took for a name: a slip would spread
+                    words |= {w for w in names if w[0].isupper() and _is_telling(w, NAMES)}
+                    accounts |= accounts_of([bare(name) for name in names])
+                elif one.type == "EMAIL":
+                    accounts.add(text.text[one.start : one.end].split("@")[0].lower())
+        accounts = (
+            {a for a in accounts if len(a) > 4 and _is_telling(a, NAMES)} if "USERNAME" not in self._off else set()
         )
-        return [
-            merged(text.text, [*found, *_places(text.text, found, again, NAMES)]) if again.search(text.text) else found
-            for text, found in zip(texts, results, strict=True)
+        if not words and not accounts:
+            return results
+        return [self._again(text.text, found, words, accounts) for text, found in zip(texts, results, strict=True)]
+
+    def _again(self, text: str, found: list[Found], words: set[str], accounts: set[str]) -> list[Found]:
+        places = [
+            Found(start, end, "USERNAME", 0.5, "account of a name")
+            for start, end in _uncovered(_AN_ACCOUNT, text, found, accounts)
         ]
+        from host.redact.names import NAMES
+        from host.redact.recognizers.beside import extended
+
+        for start, end in _uncovered(_A_WORD, text, found, words):
+            following = _NEXT_WORD.match(text, end)
+            if following is None or not NAMES.is_thing(following[1]):
+                places.append(Found(*extended(text, start, end), "PERSON", 0.5, "name again"))
+        return merged(text, [*found, *places]) if places else found
+
+
+def _uncovered(pattern: re.Pattern[str], text: str, found: list[Found], words: set[str]) -> Iterator[tuple[int, int]]:
+    """Where one of `words` stands in `text` and no find is yet; the finds are sorted."""
+    at = 0
+    for match in pattern.finditer(text) if words else ():
+        if match[1] not in words:
+            continue
+        start, end = match.span(1)
+        while at < len(found) and found[at].end <= start:
+            at += 1
+        if at >= len(found) or found[at].start >= end:
+            yield start, end
+
+
+_AN_ACCOUNT = re.compile(r"(?<![\w@.-])([a-z][a-z0-9._+-]{3,60}[a-z0-9])(?![\w@-])")
+_A_WORD = re.compile(r"(?<![\w@./-])([^\W\d_](?:[^\W\d_]|['’-](?=[^\W\d_]{2})){1,40})(?:['’]s)?(?![\w@-])")  # noqa: RUF001
+_NEXT_WORD = re.compile(r"[ ]([^\W\d_]+)")
 
 
 def _is_telling(word: str, names: Any) -> bool:
     return not names.is_common(word) and not names.is_thing(word)
 
 
-def _places(text: str, found: list[Found], again: re.Pattern[str], names: Any) -> list[Found]:
-    places = []
-    for match in again.finditer(text):
-        start, end = match.span()
-        end -= 2 if match[0].endswith(("'s", "’s")) else 0  # noqa: RUF001
-        if any(one.start < end and start < one.end for one in found):
-            continue
-        following = re.match(r"[ ]([^\W\d_]+)", text[end : end + 24])
-        if following is None or not names.is_thing(following[1]):
-            places.append(Found(start, end, "PERSON", 0.5, "name again"))
-    return places
+def _given(spelt: Plain, found: list[Found]) -> list[Found]:
+    """The finds in order, at their places in the text as it was given."""
+    return [
+        Found(*spelt.given(one.start, one.end), one.type, one.score, one.source) for one in merged(spelt.text, found)
+    ]
+
+
+_NUMBER_NEAR = re.compile(r"^[^\n;|]{0,24}\d")
+
+
+def _uncertain(text: str, found: list[Found]) -> str:
+    """The text with blanks where a rule is sure; addresses stay, and names that may be a street's."""
+    if not found:
+        return text
+    pieces: list[str] = []
+    at = 0
+    for one in sorted(found, key=lambda one: one.start):
+        streets = one.type == "PERSON" and _NUMBER_NEAR.match(text[one.end : one.end + 30]) is not None
+        if one.end > at and one.type != "ADDRESS" and not streets:
+            start = max(at, one.start)
+            pieces += (text[at:start], " " * (one.end - start))
+            at = one.end
+    return "".join((*pieces, text[at:]))
 
 
 def _found(text: str, result: Any) -> Found:
-    from host.redact.recognizers.people import extended
+    from host.redact.recognizers.beside import extended
 
     source = str((result.recognition_metadata or {}).get("recognizer_name", ""))
     start, end = result.start, result.end

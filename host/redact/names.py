@@ -38,6 +38,15 @@ def _lines(file: str) -> frozenset[str]:
     return frozenset(line.strip() for line in lines if line.strip() and not line.startswith("#"))
 
 
+# Ends of words that are family names in most of a language's texts, and hardly ever another noun.
+_FAMILY_ENDS = re.compile(
+    r"[a-z]{2,}(?:[bdfgklmnprst]mann|bauer|m[ae][iy]er|berger|hofer|huber|hausen|hardt|[bklnrstd]sson|[aeiln]nsen|[dlt]ersen"
+    r"|[kq]vist|str[o]m|gren|lund|blad|dahl|gaard|wicz|cz[ye]k|czak|[lnw]sk[ia]|[aeo]ck[ia]|enko|chuk|shvili|adze|opoulos"
+    r"|akis|[aei]dis|escu|eanu|oglu|guez|quez|ndez|nchez|rtinez|mirez|elli|ucci|acci|evic|ovic|[nlrkt]ova|[nlrkt]eva"
+    r"|worth|thwaite|bottom|croft|shaw|combe)"
+)
+
+
 class Names:
     """The lists, read once."""
 
@@ -51,6 +60,7 @@ class Names:
         self._countries = _lines("countries.txt")
         self._places = _lines("places.txt")
         self._makers = words_of("makers.txt")
+        self._streets = words_of("place_nouns.txt") | words_of("street_nouns.txt")
 
     def is_given(self, word: str) -> bool:
         """Whether it is a given name; of a double name the first part counts."""
@@ -65,7 +75,16 @@ class Names:
     def is_family(self, word: str) -> bool:
         """Whether it is a family name we know; of a double name one part counts."""
         plain = bare(word).removeprefix("o'").removeprefix("d'")
-        return plain in self._family or ("-" in plain and any(part in self._family for part in plain.split("-")))
+        if plain in self._family or ("-" in plain and any(part in self._family for part in plain.split("-"))):
+            return True
+        return len(plain) > 6 and _FAMILY_ENDS.fullmatch(plain) is not None and not self._is_noun(plain)
+
+    def _is_noun(self, plain: str) -> bool:
+        return any(plain in words for words in (self._common, self._products, self._makers, self._places))
+
+    def is_name(self, word: str) -> bool:
+        """Whether it is a given or a family name we know."""
+        return self.is_given(word) or self.is_family(word)
 
     def is_common(self, word: str) -> bool:
         """Whether it is an ordinary word of one of the languages."""
@@ -81,6 +100,14 @@ class Names:
     def is_country(self, words: str) -> bool:
         """Whether it names a country, as the last line of an address does."""
         return bare(words).strip(" .,") in self._countries
+
+    def is_street(self, word: str) -> bool:
+        """Whether it is a noun of places, as street names and addresses have them."""
+        return bare(word).strip(".,:;!?'\"()") in self._streets
+
+    def is_goods(self, word: str) -> bool:
+        """Whether it is a noun of goods and of no place."""
+        return self.is_thing(word) and not self.is_street(word)
 
     def is_maker(self, word: str) -> bool:
         """Whether a product or a firm begins with it; never a word that is surely a given name."""

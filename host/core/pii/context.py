@@ -20,7 +20,7 @@ _OTHER = re.compile(
     r"|n°)[\s:#.=\"'(]{0,4}(?:[A-Z]{1,4}[- ]?)?$"
 )
 _UNIT_AFTER = re.compile(
-    r"(?i)\s?(?:[€$£¥₹%°]|(?:eur|usd|gbp|chf|sek|nok|dkk|pln|inr|jpy|kr|zł|px|em|rem|pt|mm|cm|m|km|kg|g|mg|ml|l|kb|mb"
+    r"(?i)\s?(?:[€$£¥₹%°](?!\s?\d)|(?:eur|usd|gbp|chf|sek|nok|dkk|pln|inr|jpy|kr|zł|px|em|rem|pt|mm|cm|m|km|kg|g|mg|ml|l|kb|mb"
     r"|gb|tb|kib|mib|gib|kwh|wh|w|v|mah|hz|khz|mhz|ghz|ms|s|min|h|bytes?|views?|likes?|followers?|aufrufe"
     r"|points?|punkte|items?|pcs|stk|stück|users?|downloads?|results?|treffer|resultados|résultats|einwohner|people"
     r"|times|reviews?|rows?|tokens?)\b)"

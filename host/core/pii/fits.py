@@ -8,7 +8,7 @@ from collections.abc import Callable
 from host.core.pii.checks import digits_of
 from host.core.pii.context import is_amount, is_date
 from host.core.pii.secrets import believable
-from host.core.pii.words import UPPER
+from host.core.pii.words import MONTH, UPPER
 
 _NO_VALUE = re.compile(
     r"(?i)[\s\W_]*|(?:none|n/?a|null|undefined|unknown|unbekannt|desconocido|inconnu|not (?:set|provided|available"
@@ -31,7 +31,9 @@ _DATE_LIKE = re.compile(
     r"|º)?\s(?:de\s|of\s)?[a-zà-ÿ]{3,12}\.?,?\s(?:de[l]?\s)?\d{4}|[a-zà-ÿ]{3,12}\.?\s\d{1,2}(?:st|nd|rd|th)?,?\s\d{4}"
     r"|\d{8}|\d{4}|\d{1,2}[./-]\d{1,2}\.?"
 )
-_NAME_LIKE = re.compile(r"[^\W\d_][\w'.-]*(?:,?[ ](?:&[ ])?[^\W\d_][\w'.-]*){0,6}(?:[ ]?\([^\W\d_][\w'. -]{0,20}\))?,?")
+_NAME_LIKE = re.compile(
+    r"[^\W\d_][\w'.-]*(?:(?:,?[ ](?:&[ ])?|/)[^\W\d_][\w'.-]*){0,6}(?:[ ]?\([^\W\d_][\w'. -]{0,20}\))?,?"
+)
 _CODE = re.compile(r"[A-Za-z0-9ÄÖÜ][A-Za-z0-9ÄÖÜ ./<·-]{2,34}")
 _COMPANY = re.compile(
     r"(?i)\b(?:gmbh|mbh|ag|kg|ohg|ug|e\.?\s?v|ltd|limited|llc|inc|corp|plc|llp|co|group|holdings?|s\.?a\.?s?"
@@ -46,32 +48,41 @@ def _has_digits(count: int) -> Callable[[str], bool]:
     return lambda value: len(digits_of(value)) >= count
 
 
+_EMAIL_SPELT = re.compile(
+    r"(?i)\S{2,64}(?:\s?\(?(?:at|\[at\])\)?\s?)\S+(?:\s?\(?dot\)?\s?)\S+|[\w.+-]+\.[\w-]+\.\w{2,8}|\S+\s?@\s?\S+"
+)
+
+
 def _email(value: str) -> bool:
-    return len(value) <= 254 and (
-        "@" in value
-        or re.fullmatch(
-            r"(?i)\S{2,64}(?:\s?\(?(?:at|\[at\])\)?\s?)\S+(?:\s?\(?dot\)?\s?)\S+|[\w.+-]+\.[\w-]+\.\w{2,8}", value
-        )
-        is not None
-    )
+    return len(value) <= 254 and _EMAIL_SPELT.fullmatch(value) is not None
 
 
 def _phone(value: str) -> bool:
     digits = digits_of(value)
     letters = sum(c.isalpha() for c in value)
-    dull = is_date(value) or re.search(r"\d:\d\d|[€$£%]|\d{4}-\d\d-\d\d", value) is not None
+    dull = is_date(value) or is_amount(value) or re.search(r"\d:\d\d|[€$£%]|\d{4}-\d\d-\d\d", value) is not None
     return 4 <= len(digits) <= 20 and letters <= 14 and len(value) <= 48 and not dull
 
 
+_NO_ADDRESS = re.compile(  # money, links, times, thousands, dates, lists of counts
+    r"(?i)[€$£¥]\s?\d|\d\s?(?:[€$£¥%]|(?:kr|zł|eur|usd|gbp|chf)\b)|://|@|\b\d{1,2}:\d\d|\d,\d{3}\b|\d[.,]\d\d?(?!\d)"
+    rf"|\b\d{{1,2}}\.?\s(?:de\s)?{MONTH}(?:\s(?:de\s)?\d{{4}})?$|\b{MONTH}\s\d{{1,2}},?\s\d{{4}}|\b\d{{1,4}}[./-]\d{{1,2}}[./-]\d{{2,4}}\b"
+)
+_PLAIN_WORD = re.compile(r"(?<![\w.'-])[a-zà-ÿ]{4,}(?![\w.'-])")
+_STREET_WORD = re.compile(
+    r"calle|avenida|plaza|paseo|camino|street|road|avenue|lane|drive|floor|flat|rue|boulevard|place|chemin|allée|impasse"
+    r"|quai|route|square|piso|bajo|planta|puerta|escalera|straat|plein|ulica|mieszkania|aleja|unter|dritte|stock|etage"
+    r"|hinterhaus|links|rechts|sobre|entre|wohnung|apartment|suite|unit|building"
+)
+
+
 def _address(value: str) -> bool:
-    if (
-        not 2 <= len(value) <= 240
-        or "@" in value
-        or value.count(". ") > 4
-        or is_date(value)
-        or re.search(r"[€$£]\s?\d|\d\s?[€$£]|://", value)
-    ):
+    if not 2 <= len(value) <= 240 or value.count(". ") > 4 or is_date(value) or _NO_ADDRESS.search(value):
         return False
+    if not value[0].isdigit() and not value[0].isupper() and not _STREET_WORD.match(value.lower()):
+        return value.islower() and len(value.split()) <= 4 and digits_of(value) != ""
+    if sum(not _STREET_WORD.fullmatch(word) for word in _PLAIN_WORD.findall(value)) > 2:
+        return False  # a sentence
     if digits_of(value):
         return any(c.isalpha() for c in value) or re.fullmatch(r"\d{3,6}(?:[- ]\d{2,4})?", value) is not None
     words = value.replace(",", " ").split()
@@ -79,6 +90,8 @@ def _address(value: str) -> bool:
 
 
 def _person(value: str) -> bool:
+    if re.search(r"\.[a-z]{2,4}$", value):
+        return False  # a file
     return 2 <= len(value) <= 80 and _NAME_LIKE.fullmatch(value) is not None and not _COMPANY.search(value)
 
 
@@ -95,6 +108,7 @@ def _code(least: int) -> Callable[[str], bool]:
     def fits(value: str) -> bool:
         return (
             len(digits_of(value)) >= least
+            and not re.search(r"[a-zà-ÿ]{3}", value)
             and _CODE.fullmatch(value) is not None
             and not is_amount(value)
             and len(value.split()) <= 8
@@ -128,7 +142,7 @@ FITS: dict[str, Callable[[str], bool]] = {
     "EMAIL": _email,
     "EXPIRY": _expiry,
     "HANDLE": lambda value: _single(value) and "://" not in value,
-    "IBAN": _code(8),
+    "IBAN": lambda value: re.match(r"[A-Za-z]{2}\s?[\dOIlSB]{2}", value) is not None and _code(8)(value),
     "IP_ADDRESS": lambda value: (
         re.fullmatch(r"[0-9A-Fa-f:.%/]{3,50}", value) is not None and len(digits_of(value)) >= 2
     ),
@@ -136,13 +150,13 @@ FITS: dict[str, Callable[[str], bool]] = {
     "LOCATION": lambda value: re.search(r"\d{1,3}[.,]\d{3,}", value) is not None and len(value) <= 80,
     "MAC_ADDRESS": lambda value: re.fullmatch(r"[0-9A-Fa-f:.-]{12,23}", value) is not None,
     "MEDICAL_ID": _code(3),
-    "NATIONAL_ID": _code(4),
+    "NATIONAL_ID": _code(5),
     "PASSPORT": _code(3),
     "PASSWORD": lambda value: 3 <= len(value) <= 128 and len(value.split()) <= 6,
     "PERSON": _person,
     "PHONE": _phone,
     "SECRET": _secret,
-    "TAX_ID": _code(4),
+    "TAX_ID": _code(6),
     "TOKEN": lambda value: len(value.split()) == 1 and believable(value, "TOKEN"),
     "USERNAME": lambda value: _single(value) and "://" not in value,
     "VEHICLE": lambda value: _code(1)(value) and len(value) <= 24 and any(c.isalpha() for c in value),

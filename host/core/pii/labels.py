@@ -17,7 +17,7 @@ _WORDS: dict[str, str] = {
         "(?:tele)?phones?|tel|telephone|mobiles?|cell(?:phone)?|landline|fax|whatsapp|telefon(?:o|e|nummer)?"
         "|telefonos?|telefono|handy(?:nummer)?|mobil(?:nummer|telefon|e)?|rufnummer|festnetz|movil|celular"
         "|portable|gsm|cellulare|telefoon(?:nummer)?|mobiel|telemovel|telemovil|komorka|komorkowy|numer telefonu"
-        "|puhelin|cep(?: telefonu)?|contact (?:no|number)|call(?:back| back)?|phone number|sms|ruckruf|durchwahl"
+        "|puhelin|cep(?: telefonu)?|contact (?:no|number)|call(?:back| back)?|phone number|=sms|ruckruf|durchwahl"
         "|hotline des kunden|llamar a|=m|=t|telefax|telf|tfno|tlf"
     ),
     "DATE_OF_BIRTH": (
@@ -30,15 +30,15 @@ _WORDS: dict[str, str] = {
         r"ssn|social security(?: number| no)?|soc sec|national (?:id|insurance|identity)\w*|nino|ni number"
         "|id ?card|identity (?:card|number|no|document)|dni|nie|nif(?! de)|cedula|curp|documento(?: de identidad"
         r"| nacional)?|personalausweis\w*|ausweis\w*|sozialversicherungs\w*|rentenversicherungs\w*|sv nummer"
-        "|versicherungsnummer|numero de securite sociale|securite sociale|nir|carte d identite|cni|codice fiscale"
-        r"|cod fisc|carta d identita|bsn|burgerservicenummer|rijksregister\w*|personnummer|fodselsnummer|cpr"
-        "|henkilotunnus|pesel|dowod osobisty|nr dowodu|cpf|rg|ahv|avs|aadhaar|kimlik(?: no)?|tckn|sin"
-        r"|identification (?:no|number)|seguridad social|bi|cartao de cidadao|legitimation\w*"
+        "|versicherungsnummer|numero de securite sociale|securite sociale|=nir|carte d identite|=cni"
+        r"|codice fiscale|cod fisc|carta d identita|bsn|burgerservicenummer|rijksregister\w*|personnummer"
+        "|fodselsnummer|cpr|henkilotunnus|pesel|dowod osobisty|nr dowodu|cpf|=rg|=ahv|=avs|aadhaar|kimlik(?: no)?"
+        r"|tckn|=sin|identification (?:no|number)|seguridad social|=bi|cartao de cidadao|legitimation\w*"
     ),
     "TAX_ID": (
-        r"tax ?(?:payer)?(?: id\w*| no| number| file number)|tin|itin|ein|utr|steuer ?(?:id\w*|nummer|nr"
-        r"|identifikationsnummer)|idnr|tfn|pan(?: card)?|numero fiscal\w*|identificacion fiscal"
-        "|numero fiscal de reference|spi|rfc|nip|skattenummer|skatte ?id|belastingnummer|sofinummer"
+        r"tax ?(?:payer)?(?: id\w*| no| number| file number)|=tin|=itin|=ein|=utr|steuer ?(?:id\w*|nummer|nr"
+        r"|identifikationsnummer)|idnr|=tfn|=pan|pan card|pan number|pan no|numero fiscal\w*|identificacion fiscal"
+        "|numero fiscal de reference|=spi|=rfc|=nip|skattenummer|skatte ?id|belastingnummer|sofinummer"
         "|numero contribuable|numero d identification fiscale|numer identyfikacji podatkowej|verokortti"
         "|contribuinte|partita iva|vat (?:no|number|id)|vergi (?:no|numarasi)|btw nummer"
     ),
@@ -77,7 +77,7 @@ _WORDS: dict[str, str] = {
         r"|sepa mandat\w*"
     ),
     "CARD": (
-        "(?:credit|debit|payment|bank|gift)? ?cards?(?: number| no| nr)?|cc ?(?:number|num|no|csc|exp)?|pan"
+        "(?:credit|debit|payment|bank|gift)? ?cards?(?: number| no| nr)?|cc ?(?:number|num|no|csc|exp)?|=pan"
         r"|kreditkarte\w*|karten?(?:nummer|nr)?|(?:numero de )?tarjeta\w*|(?:numero de )?carte(?: bancaire"
         r"| bleue)?|carta(?: di credito)?|kaart(?:nummer)?|creditcard\w*|cartao|numer karty|karta|kort(?:nummer)?"
         "|kart(?: no)?|visa|mastercard|amex"
@@ -118,13 +118,18 @@ _WORDS: dict[str, str] = {
     "IP_ADDRESS": r"ip(?: ?v?[46])?(?: ?addr(?:ess)?e?)?|client ip|remote addr\w*|ip adresse|direccion ip|adresse ip",
     "MAC_ADDRESS": "mac(?: addr(?:ess)?| adresse)?|bssid|ethernet address|hardware address",
     "USERNAME": (
-        "user ?(?:name|id)|usernames?|login(?: name| id)?|benutzer(?:name|kennung)?|anmeldename|usuario"
+        "(?:db|database|smtp|imap|pop|mail|mysql|pg|postgres|sql|mongo|redis|ldap|ssh|ftp|sftp|http|proxy|auth|api)"
+        r" ?(?:user|usr|login)|pguser|nutzername|kennung|=alias|=profile|profile name|profilname|gamertag|=operator"
+        r"|nom de compte|nombre de cuenta"
+        "|nome account|accountnaam|kontonamn|nazwa konta|nazwa uzytkownika|nick|user ?(?:name|id)|usernames?"
+        "|login(?: name| id)?|benutzer(?:name|kennung)?|anmeldename|usuario"
         "|nombre de usuario|identifiant|nom d utilisateur|pseudo(?:nyme)?|nome utente|gebruikersnaam|utilizador"
         r"|nome de usuario|uzytkownik\w*|anvandarnamn|brukernavn|kayttaja\w*|kullanici(?: adi)?|account name"
         "|screen name|nick ?(?:name)?|=user|uid|logon|sign in id"
     ),
     "HANDLE": (
-        "handle|twitter|instagram|telegram|github(?: user)?|tiktok|mastodon|x com|social(?: media)?"
+        "=handle|user handle|=handles|=twitter|twitter handle|instagram|telegram|github(?: user)?|tiktok|mastodon"
+        "|x com|social(?: media)?"
         "|skype(?: name)?|discord|snapchat|signal|threads|bluesky|linkedin|facebook"
     ),
     "LOCATION": (
@@ -133,17 +138,19 @@ _WORDS: dict[str, str] = {
     ),
     "ADDRESS": (
         "(?:street |home |mailing |postal |billing |shipping |delivery |work |residential "
-        r"|permanent )?address(?:e|es)?(?: line)?(?: ?\d)?|addr|street(?: address)?|ship(?:ping|ped)?(?: to)?"
-        "|deliver(?:y|ed)?(?: to)?|bill(?:ing|ed)?(?: to)?|mail to|residence|lives (?:at|in)|living (?:at|in)"
-        "|home ?town|city|town|zip(?: ?code)?|post(?:al)? ?code|post ?code|suburb|county|po box|anschrift"
-        r"|adresse\w*|\w*anschrift|\w*adresse|strasse|hausnummer|plz|postleitzahl|wohn(?:ort|haft|sitz)\w*|stadt"
-        r"|(?:liefer|rechnungs)an|lieferung(?: an)?|ort|versand an|senden an|direccion(?: de \w+)?|domicilio|calle"
-        "|codigo postal|c ?p|ciudad|localidad|poblacion|enviar a|envio(?: a)?|facturar a|residencia|rue"
-        "|code postal|ville|livr(?:aison|er)(?: a)?|factur(?:ation|er)(?: a)?|domicile|lieu|indirizzo|via|citta"
-        r"|cap|comune|spedire a|consegna(?: a)?|residenza|adres\w*|straat|postcode|woonplaats|plaats|bezorg\w*"
-        "|endereco|morada|rua|cidade|localidade|cep|ulica|miasto|miejscowosc|kod pocztowy|gatuadress|gata"
-        r"|postnummer|ort|postadress|leveransadress|adresi?|sehir|osoite|address level\d?|address line\d|location"
-        "|pick ?up|drop ?off|destination|abholort|return to|consignee|standort|ubicacion"
+        r"|permanent )?address(?:e|es)?(?: line)?(?: ?\d)?|addr|street(?: address| name| line| no| nr| number)"
+        "|=street|(?:home|billing|shipping|user|customer|client) (?:city|street|town|zip)|city name"
+        "|=strasse und hausnummer|=street 1|=street 2|ship(?:ping|ped)?(?: to)?|deliver(?:y|ed)?(?: to)?"
+        "|bill(?:ing|ed)?(?: to)?|mail to|=residence|lives (?:at|in)|living (?:at|in)|home ?town|=city|=town"
+        r"|zip(?: ?code)?|post(?:al)? ?code|post ?code|=suburb|=county|po box|anschrift|adresse\w*|\w*anschrift"
+        r"|\w*adresse|=strasse|hausnummer|plz|postleitzahl|wohn(?:ort|haft|sitz)\w*|=stadt|(?:liefer|rechnungs)an"
+        r"|lieferung(?: an)?|=ort|versand an|senden an|direccion(?: de \w+)?|domicilio|=calle|codigo postal|c ?p"
+        "|=ciudad|=localidad|poblacion|enviar a|envio(?: a)?|facturar a|residencia|=rue|code postal|=ville"
+        "|livr(?:aison|er)(?: a)?|factur(?:ation|er)(?: a)?|domicile|=lieu|indirizzo|=via|=citta|=cap|=comune"
+        r"|spedire a|consegna(?: a)?|residenza|adres\w*|=straat|postcode|woonplaats|=plaats|bezorg\w*|endereco"
+        "|morada|=rua|=cidade|=localidade|=cep|=ulica|=miasto|miejscowosc|kod pocztowy|gatuadress|=gata"
+        r"|postnummer|=ort|postadress|leveransadress|adresi?|sehir|osoite|address level\d?|address line\d"
+        "|=location|pick ?up|drop ?off|=destination|abholort|return to|consignee|=standort|=ubicacion"
     ),
     "PERSON": (
         r"(?:\w+ )*(?:names?|name on card)|surname|fore ?name|first ?name|last ?name|given|family|cc name"
@@ -213,7 +220,7 @@ _WEAK_PERSON = re.compile(  # words that stand before a name as often as before 
 
 
 def _pattern(words: str) -> re.Pattern[str]:
-    anchored = re.sub(r"(?<![^|])=([a-z ]+)", r"\\A\1\\Z", words)
+    anchored = re.sub(r"(?<![^|])=([a-z0-9 ]+)", r"\\A\1\\Z", words)
     return re.compile(rf"(?<!\w)(?:{anchored})(?!\w)")
 
 

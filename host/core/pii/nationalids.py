@@ -145,9 +145,8 @@ def in_aadhaar(text: str) -> bool:
 
 
 def ca_sin(text: str) -> bool:
-    """SIN: Luhn, not starting with 0 or 8 (ESDC)."""
-    d = digits_of(text)
-    return d[0] not in "08" and luhn(d)
+    """SIN: Luhn (ESDC); a first 0 stands in examples."""
+    return luhn(digits_of(text))
 
 
 def au_tfn(text: str) -> bool:
@@ -216,13 +215,17 @@ RULES: tuple[NationalId, ...] = (
 )
 
 
+_BEGINNING = re.compile(r"(?<![\w#.,-])(?=[A-Za-z]{0,6}[ -]?\d)[A-Za-z\d]")
+
+
 def national_ids(text: str, labelled: bool) -> Iterator[tuple[int, int, str, str]]:
     """Start, end, type and country of each number in `text`; `labelled` lets those in that need a label."""
-    for rule in RULES:
-        if rule.alone or labelled:
-            for match in rule.shape.finditer(text):
-                if _holds(rule, match[0]):
-                    yield match.start(), match.end(), rule.type, rule.country
+    rules = [rule for rule in RULES if rule.alone or labelled]
+    for beginning in _BEGINNING.finditer(text):
+        for rule in rules:
+            match = rule.shape.match(text, beginning.start())
+            if match is not None and _holds(rule, match[0]):
+                yield match.start(), match.end(), rule.type, rule.country
 
 
 def _holds(rule: NationalId, text: str) -> bool:

@@ -67,7 +67,23 @@ SHAPES: tuple[Shape, ...] = (
     _shape("supabase", "KEY", r"\bsb[ps]_(?:secret_|publishable_)?\w{20,}"),
     _shape("telegram", "KEY", r"\b\d{8,10}:AA[\w-]{30,}"),
     _shape("twilio", "KEY", r"\b(?:SK|AC)[0-9a-f]{32}\b"),
-    _shape("url-login", "PASSWORD", r"[a-z][a-z0-9+.-]{1,20}://[^\s/@:]{0,200}:([^\s/@]{1,200})@", 1),
+    _shape("url-login", "PASSWORD", r"(?i)[a-z][a-z0-9+.-]{1,20}://[^\s/@:]{0,200}:([^\s@\"'<>]{1,200})@(?=[\w\[])", 1),
+    _shape("user-option", "PASSWORD", r"(?<!\S)(?:-u|--user|--proxy-user)[ =][\"']?[\w.@-]{1,64}:([^\s\"']{2,200})", 1),
+    _shape(
+        "secret-option",
+        "PASSWORD",
+        r"(?<!\S)--?(?:password|passwd|pass|pwd|token|secret|api-?key|auth-token"
+        r"|access-token)[ =][\"']?([^\s\"'-][^\s\"']{3,200})",
+        1,
+    ),
+    _shape(
+        "login-pair",
+        "PASSWORD",
+        r"(?i)\b(?:log[ -]?in|zugang(?:sdaten)?|anmeldung|credentials?|acceso|identifiants?|accesso"
+        r"|user(?:name)?\s?/\s?pass(?:word)?)"
+        r"\s?:\s{0,3}\S{2,64}\s?/\s?(\S{3,64})",
+        1,
+    ),
     _shape("wireguard", "KEY", r"(?i)\b(?:privatekey|presharedkey)\s{0,3}=\s{0,3}([\w+/]{42,44}=?)", 1),
 )
 _TELLTALE = re.compile(  # one pass that says whether any shape is worth a look
@@ -75,7 +91,8 @@ _TELLTALE = re.compile(  # one pass that says whether any shape is worth a look
     r"|github_|gl|AIza"
     r"|GOCSPX|ya29|1//0|hv[sbr]\.|HRKU|hf_|eyJ|lin_|-us\d|key-|secret_|ntn_|npm_|PRIVATE|pplx|gsk_|xai-|r8_|fw_|PMAK"
     r"|pypi-"
-    r"|SG\.|sntry|shp|xox|xapp|hooks\.|sq0|AAAA|[spr]k_|whsec|sb[ps]_|:AA|SK|AC|://|(?i:privatekey|presharedkey)"
+    r"|SG\.|sntry|shp|xox|xapp|hooks\.|sq0|AAAA|[spr]k_|whsec|sb[ps]_|:AA|SK|AC|://|-u |--|/|(?i:privatekey"
+    r"|presharedkey)"
 )
 
 _OPEN = r"[\"'“”]?"
@@ -120,7 +137,7 @@ LABELLED: tuple[Shape, ...] = (
     _shape(
         "label:password",
         "PASSWORD",
-        rf"(?i)(?<![a-z])(?:{_PASSWORD_WORDS})(?:[ _-]?(?:is|ist|es|hash))?(?:{_GAP}|\s{{1,3}}is\s{{1,3}}"
+        rf"(?i)(?<![a-z])(?:{_PASSWORD_WORDS})(?:[ _-](?:is|ist|es|hash))?(?:{_GAP}|\s{{1,3}}is\s{{1,3}}"
         rf"|\s{{1,3}}ist\s{{1,3}}|\s{{1,3}}es\s{{1,3}}|\s{{1,3}}est\s{{1,3}}){_VALUE}",
         1,
     ),
@@ -188,7 +205,7 @@ def vendor_secrets(text: str) -> Iterator[tuple[int, int, str, str]]:
         return
     for shape in SHAPES:
         for match in shape.pattern.finditer(text):
-            if len(match[shape.group]) >= 8 or shape.name == "url-login":
+            if len(match[shape.group]) >= 8 or shape.type == "PASSWORD":
                 yield *match.span(shape.group), shape.type, shape.name
 
 
@@ -198,7 +215,7 @@ def labelled_secrets(text: str) -> Iterator[tuple[int, int, str, str]]:
         for shape in LABELLED:
             for match in shape.pattern.finditer(text):
                 start, end = match.span(shape.group)
-                end = start + len(match[shape.group].rstrip(").!?:…]}"))
+                end = start + len(match[shape.group].rstrip(").…]}" if shape.type == "PASSWORD" else ").!?:…]}"))
                 if end > start and believable(text[start:end], shape.type):
                     yield start, end, shape.type, shape.name
         for match in _HEADER.finditer(text):
@@ -213,7 +230,10 @@ def believable(value: str, kind: str) -> bool:
     if _PLAIN_VALUES.fullmatch(value):
         return False
     if kind in ("KEY", "TOKEN"):
-        return len(value) >= 8 and (any(c.isdigit() for c in value) or entropy(value) > 3.4)
+        words = sum(map(len, re.findall(r"[A-Za-z]?[a-z]{3,}", value)))  # names of methods and options are words
+        return len(value) >= 8 and (
+            any(c.isdigit() for c in value) or (entropy(value) > 3.4 and words < 0.6 * len(value))
+        )
     if kind == "SECRET":
         return any(c.isdigit() for c in value) and len(value) <= 64
     return len(value) >= 3

@@ -50,6 +50,8 @@ def trimmed(text: str, found: Found) -> Found | None:
         start += 1
     while end > start and text[end - 1] in _EDGES:
         end -= 1
+    if found.type == "PERSON" and text[start:end].endswith(("'s", "\u2019s")):
+        end -= 2
     if start >= end:
         return None
     return (
@@ -63,7 +65,11 @@ def merged(text: str, found: Iterable[Found]) -> list[Found]:
     kept.sort(key=lambda one: (one.start, -one.end, _RANK.get(one.type, 99), one.source))
     out: list[Found] = []
     for one in kept:
-        if out and (one.start < out[-1].end or _one_thing(text, out[-1], one)):
+        if out and one.start < out[-1].end < one.end and one.type != out[-1].type:
+            rest = trimmed(text, Found(out[-1].end, one.end, one.type, one.score, one.source))
+            if rest is not None:
+                out.append(rest)
+        elif out and (one.start < out[-1].end or _one_thing(text, out[-1], one)):
             out[-1] = _both(out[-1], one)
         else:
             out.append(one)
@@ -96,6 +102,18 @@ def name_words(name: str) -> list[str]:
     return [word for word in _WORD.findall(name) if len(word) >= 3]
 
 
-def uncovered(start: int, end: int, found: Iterable[Found]) -> bool:
-    """Whether no find touches the span."""
-    return all(one.end <= start or one.start >= end for one in found)
+def accounts_of(names: list[str]) -> set[str]:
+    """How the account of a person with these names (lower case, no accents) is commonly called."""
+    if len(names) < 2:
+        return set()
+    first, last = names[0], names[-1]
+    joined = {f"{first}{sign}{last}" for sign in ("", ".", "_", "-")} | {
+        f"{last}{sign}{first}" for sign in ("", ".", "_")
+    }
+    return joined | {
+        f"{first[0]}{last}",
+        f"{first[0]}.{last}",
+        f"{first[0]}_{last}",
+        f"{last}{first[0]}",
+        f"{first}{last[0]}",
+    }

@@ -10,3 +10,7 @@ PARTICLE = (
     r"|dos|du|des|d'|la|le|los|las|von|vom|van|zu|zur|zum|der|den|ter|ten|te|af|av|y|e|i|bin|binti|bint|ibn|al|el|ul"
     r"|abu|ben|st\.?|san|mac|mc|O')"
 )
+MONTH = (
+    r"(?:jan|feb|f[eé]v|mar|m[aä]r|apr|avr|abr|ma[iyjg]|maa|jun|jui|jul|aug|ao[uû]|ago|sep|set|okt|oct|ott|out|nov|dec"
+    r"|dez|dic|déc|ene|gen|giu|lug|mag|mei|mrt|sty|lut|kwi|cze|lip|sie|wrz|paź|lis|gru)[a-zà-ÿ]{0,8}\.?"
+)

@@ -40,7 +40,7 @@ _ORDINAL_STREET = re.compile(
     rf"|\d{{1,3}}(?:st|nd|rd|th)\s(?:St|Ave|Avenue|Street)\.?)(?![\w])"
 )
 _STEM_DE = (
-    r"(?:stra(?:ß|ss)e|str\.?|weg|platz|allee|gasse|ring|damm|ufer|markt|steig|stieg|pfad|chaussee|promenade|berg|hof"
+    r"(?:stra(?:ß|ss|B|&|f&|f3|R)e|str\.?|weg|platz|allee|gasse|ring|damm|ufer|markt|steig|stieg|pfad|chaussee|promenade|berg|hof"
     r"|kamp|wiese|feld|graben|brücke|tor|wall|garten|park|winkel|zeile|bogen|twiete|redder|koppel|heide|anger|leite"
     r"|rain|bach|gang|stiege|straat|laan|weg|vest|plantsoen|hoek|wal|plein|gracht|kade|dijk|singel|steeg|hof|pad"
     r"|dreef|baan|lei|gatan|vägen|gränd|gata|vej|gade|allé|veien|gaten|katu|tie|polku|utca|út)"
@@ -221,7 +221,7 @@ class Addresses(Rules):
     def _postcodes(self, text: str, page: Page) -> Iterator[tuple[int, int, str]]:
         for country, pattern in _POSTCODES:
             for match in pattern.finditer(text):
-                start, end = match.span()
+                start, end = match.start(), match.end() - _labels_behind(match[0])
                 if country in _NEEDS_COMPANY and not self._is_town(text, match, page):
                     continue
                 if not named_otherwise(text, start):
@@ -243,7 +243,8 @@ class Addresses(Rules):
         if len(first) > 1 and NAMES.is_common(first):
             return False
         before = text[: match.start()].rstrip(" \t")
-        after = text[match.end() : match.end() + 2].lstrip(" \t")
+        behind = match.end() - _labels_behind(code)
+        after = "" if behind < match.end() else text[behind : behind + 2].lstrip(" \t")
         opened = (
             not before
             or before[-1] in ",\n·|;:("
@@ -255,6 +256,15 @@ class Addresses(Rules):
         ) or "ADDRESS" in page.promised
 
 
+def _labels_behind(place: str) -> int:
+    """How many characters at the end of a place are ordinary words that begin what follows ("Poznań E-mail")."""
+    words = place.split(" ")
+    kept = len(words)
+    while kept > 2 and NAMES.is_common(words[kept - 1].replace("-", "")) and not NAMES.is_country(words[kept - 1]):
+        kept -= 1
+    return len(place) - len(" ".join(words[:kept]))
+
+
 def _grown(text: str, end: int) -> int:
     """Where the address goes on to, over parts that look like one of its lines."""
     for _step in range(6):
@@ -264,7 +274,9 @@ def _grown(text: str, end: int) -> int:
         part = _PART.match(text, joint.end())
         if part is None or not _belongs(text, joint[0], part):
             break
-        end = part.end()
+        end = part.end() - _labels_behind(part[0])
+        if end < part.end():
+            break
     return end
 
 

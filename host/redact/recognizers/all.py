@@ -14,6 +14,7 @@ from host.redact.recognizers import (
     credentials,
     identities,
     labelled,
+    modelled,
     money,
     network,
     owners,
@@ -28,6 +29,7 @@ OURS = (
     contacts.Emails,
     contacts.Phones,
     contacts.Handles,
+    contacts.Usernames,
     money.Cards,
     money.Accounts,
     money.Wallets,
@@ -40,7 +42,6 @@ OURS = (
     addresses.Addresses,
     people.People,
     labelled.Labelled,
-    model_module.Modelled,
 )
 
 
@@ -73,6 +74,14 @@ def analyzer(recognizers_yaml: str) -> Any:
         recognizers=[*(recognizer() for recognizer in OURS), *owners.read(recognizers_yaml)],
         supported_languages=[LANGUAGE],
     )
+    return AnalyzerEngine(
+        registry=registry, nlp_engine=BlankNlp(), supported_languages=[LANGUAGE], context_aware_enhancer=Nearby()
+    )
+
+
+def model_analyzer() -> Any:
+    """Presidio's engine over what the name model said alone: it is asked after the rules, for what they leave open."""
+    registry = Registry(recognizers=[modelled.Modelled()], supported_languages=[LANGUAGE])
     return AnalyzerEngine(
         registry=registry, nlp_engine=BlankNlp(), supported_languages=[LANGUAGE], context_aware_enhancer=Nearby()
     )

@@ -10,11 +10,11 @@ import phonenumbers
 
 from host.core.pii.checks import digits_of
 from host.core.pii.context import is_amount, is_article, is_date, is_measure, named_otherwise
-from host.redact.names import words_of
+from host.redact.names import NAMES, words_of
 from host.redact.recognizers.base import Hit, Page, Rules
 
 _AT = r"(?:@|%40|&#0?64;|&#x40;|&commat;|\\u0040)"
-_EMAIL = re.compile(rf"(?<![\w.+%-])[\w.+%'*/=?^{{|}}~-]{{1,64}}{_AT}(?:[\w-]{{1,63}}\.){{1,8}}[\w-]{{2,24}}(?!\w)")
+_EMAIL = re.compile(rf"(?<![\w.+%-])[\w.+%'~-]{{1,64}}{_AT}(?:[\w-]{{1,63}}\.){{1,8}}[\w-]{{2,24}}(?!\w)")
 _EMAIL_BARE = re.compile(rf"(?<![\w.+-])[\w.+-]{{1,64}}{_AT}(?=[\w-]*[a-zA-Z])[\w-]{{2,63}}(?![\w.-]*\w)")
 _WORD_AT = (
     r"(?:[(\[{<]\s?(?:at|@|ät|arroba|arobase|chiocciola|apenstaartje|klammeraffe|chez)\s?[)\]}>]|\s(?:at|ät|arroba)\s)"
@@ -45,7 +45,7 @@ _PHONE_WORD = re.compile(
     r"|ring(?: me)?|text(?: me)?|dial|anruf\w*|rufen sie(?: uns)?|erreichbar|reach (?:me|him|her|them|us)|llam\w+"
     r"|appel\w+|joindre|chiam\w+|bellen?|ligue|ligar|zadzwoń|ring|hotline|contact|kontakt|durchwahl|tfno?|tlf)\b"
     r"|[☎☏✆📞📱🕾])"
-    r"[^\d\n+(]{0,24}$"
+    r"[^\d\n+]{0,24}$"
 )
 REGIONS = (
     "US",
@@ -74,7 +74,7 @@ REGIONS = (
 _GROUPED = re.compile(  # shapes that people write phone numbers in and hardly anything else
     r"(?:1[ .-])?\(?[2-9]\d{2}\)?[ .-]{1,2}\d{3}[ .-]\d{4}"  # North America
     r"|\(0?\d{1,5}\)[ /-]{0,2}\d{2,9}(?:[ -]\d{2,5}){0,3}"  # area code in brackets
-    r"|0\d{1,5}(?:[ ]?[/-][ ]?|[ ])\d{2,8}(?:[ -]\d{2,5}){0,4}"  # trunk zero and groups
+    r"|0\d{1,5}(?:[ ]?[/-][ ]?|[ ])\d{2,8}(?:[ -]\d{1,5}){0,5}|0\d{2,4}\.\d{2,4}(?:\.\d{2,4}){1,3}"  # trunk zero
     r"|0\d(?:[ .-]\d\d){4}"  # France
     r"|[6-9]\d{2}[ .-]\d{3}[ .-]\d{3}|[6-9]\d{2}(?:[ .-]\d\d){3}"  # Spain, Portugal, Poland
     r"|[5-8]\d{2}[ -]\d{3}[ -]\d{3}|3\d{2}[ ./-]\d{6,7}|[6-9]\d{4}[ -]\d{5}|1[3-9]\d[ -]\d{4}[ -]\d{4}"  # and more
@@ -96,6 +96,9 @@ def is_valid_somewhere(number: str) -> bool:
     return False
 
 
+_ANYBODY = frozenset(("email", "git", "me", "name", "root", "someone", "user", "username", "you", "your"))
+
+
 class Emails(Rules):
     """E-mail addresses, also spelt out, spaced out or percent-encoded."""
 
@@ -107,6 +110,8 @@ class Emails(Rules):
             for match in _EMAIL.finditer(text):
                 yield Hit(match.start() + _leading(match[0]), match.end(), "EMAIL", 1.0, "email")
             for match in _EMAIL_BARE.finditer(text):
+                if match[0].split("@")[0].lower() in _ANYBODY:
+                    continue
                 yield Hit(*match.span(), "EMAIL", 0.6, "email without domain")
             for match in _EMAIL_SPACED.finditer(text):
                 yield Hit(*match.span(), "EMAIL", 0.9, "email spaced out")
@@ -140,7 +145,7 @@ class Phones(Rules):
         number = text[start:end]
         core = re.split(r"(?i),?\s?[a-z]", number, maxsplit=1)[0].strip()
         digits = digits_of(core)
-        if not 6 <= len(digits) <= 17 or (len(set(digits)) < 2 and len(digits) > 9):
+        if not 6 <= len(digits) <= 17 or (len(set(digits)) < 2 and len(digits) > 6):
             return ""
         before = text[max(0, start - 48) : start]
         international = core.startswith("+") and len(digits) >= 7
@@ -163,6 +168,114 @@ class Phones(Rules):
         if 9 <= len(digits) <= 12 and (len(groups) == 1 or (grouped and min(map(len, groups)) > 1)):
             return "phone by plan" if is_valid_somewhere(core) else ""
         return ""
+
+
+_HOME = re.compile(r"(?:/home/|/Users/|[A-Za-z]:\\{1,2}Users\\{1,2})([A-Za-z][\w.-]{1,40})(?![\w.-])")
+_LOGGED_IN = re.compile(
+    r"(?i)\b(?:user(?:name)?|login|benutzer|usuario|utilisateur|utente|gebruiker|account"
+    r"|password for|publickey for|session opened for user)"
+    r"[ ][\"']?([a-z][a-z0-9]{0,30}(?:[._-][a-z0-9]{1,30}|\d{1,6})[a-z0-9._-]{0,20})(?![\w@/(:])"
+)
+_PROFILE = re.compile(
+    r"(?i)(?<![\w.])(?:www\.)?(?:github|gitlab|bitbucket|twitter|x|instagram|facebook|linkedin|medium|reddit|tiktok"
+    r"|twitch|youtube|threads"
+    r"|pinterest|soundcloud|behance|dribbble|keybase|t)\.(?:com|org|net|io|me|tv)/(?:in/|u/|user/|users/|c/"
+    r"|@)?([\w.-]{2,40})(?![\w/-])"
+)
+_SIGNED_IN = re.compile(
+    r"(?i)\b(?:signed in as|logged in as|logged on as|welcome(?: back)?,?|angemeldet als|eingeloggt als"
+    r"|sesión iniciada como|conectado como|connecté en tant que"
+    r"|connecté :|accesso come|ingelogd als|inloggad som|zalogowano jako|ssh|by user|as user|for user)[ ]:?[ ]?[\"']?"
+    r"((?=[a-z0-9._-]{0,30}[a-z])[a-z0-9][a-z0-9._-]{2,30})(?![\w.]*@[\w-]+\.\w)(?![\w(])"
+)
+_PROMPT = re.compile(r"(?m)^[(\[]?([a-z][\w.-]{1,31})@[\w.-]{1,40}[: ][~/][^\n]{0,60}[$#%]")
+_MENTION = re.compile(r"(?<![\w/.])(?:u|user)/([A-Za-z][\w-]{2,30})(?![\w/])")
+_ACTS = (
+    r"(?:commented|pushed|opened|closed|merged|approved|requested|wants to merge|reviewed|starred|forked|assigned|added"
+    r"|joined|left|replied|posted|liked|followed|mentioned|created|deleted|uploaded|edited|logged (?:in|out)"
+    r"|signed (?:in|out)"
+    r"|committed|authored|changed|updated|removed|reacted|wrote|shared|invited|started following)"
+)
+_ACTED = re.compile(rf"(?m)^[ \t]{{0,8}}([a-z][\w.-]{{2,38}})[ ]{_ACTS}\b")
+_ACTED_BY = re.compile(rf"\b{_ACTS}(?:[ ][\w#/-]{{1,20}}){{0,4}}[ ]by[ ]([a-z][\w.-]{{3,38}})(?![\w@])")
+_SYSTEM = re.compile(
+    r"\buid=\d+\(([\w.-]{2,32})\)|\b(?:for|user|user=|USER=|LOGNAME=)[ ]?([a-z][\w.-]{2,31})[ ]from[ ][\d.:a-fA-F]{3,}"
+    r"|session (?:opened|closed) for user ([a-z][\w.-]{1,31})"
+    r"|(?m:^)[dlcb-][rwxsStT-]{9}[.+@]?[ ]{1,3}\d{1,4}[ ]{1,3}([a-z][\w.-]{2,31})[ ]"
+    r"|sudo:\s{1,8}([a-z][\w.-]{1,31})[ ]:|(?m:^)<([A-Za-z][\w.-]{1,31})>[ ]"
+)
+_GREETED = re.compile(
+    r"(?i)\b(?:hi|hello|hey|welcome(?: back)?|hallo|hola|bonjour|salut|ciao|olá"
+    r"|hej)(?:,)?[ ]((?-i:[a-z][a-z0-9]{1,30}[\d._-][\w.-]{0,20}|[a-z]{9,30}))(?=[,!.](?:\s|$)|$)"
+)
+_NOBODY = frozenset(
+    (
+        "app",
+        "deploy",
+        "postgres",
+        "mysql",
+        "guest",
+        "git",
+        "service",
+        "public",
+        "shared",
+        "default",
+        "runner",
+        "root",
+        "user",
+        "ubuntu",
+        "app",
+        "node",
+        "admin",
+    )
+)
+
+
+_IN_URL = re.compile(
+    r"(?i)[a-z][a-z0-9+.-]{1,20}://([^\s/@:]{2,64})(?::[^\s@]{1,200})?@(?=[\w\[])"  # before the host
+    r"|/(?:users?|u|profiles?|people|members?|authors?|accounts?|@)/([a-z][\w.-]{2,40})(?![\w.-])|/~([a-z][\w.-]{1,40})"
+    r"|\bgit@[\w.-]{1,60}:([\w.-]{2,40})/|(?<!\S)(?:-u|--user)[ =][\"']?([\w.-]{2,64}):"
+    r"|(?<![\w-])(?-i:sudo -u|su -|su|chown(?: -R)?|--username|usermod|useradd|adduser|ssh -l"
+    r"|USER)[ =]([a-z][\w.-]{2,31})"
+    r"|(?m:^)([a-z_][\w.-]{1,31}):[x*!]:\d{4,6}:"  # people's lines of a password file
+)
+_ACCOUNTS = (_IN_URL, _HOME, _LOGGED_IN, _PROFILE, _SIGNED_IN, _PROMPT, _MENTION, _ACTED, _ACTED_BY, _SYSTEM, _GREETED)
+
+
+_TOKEN = re.compile(r"(?<![\w@.%+-])([a-z][a-z0-9]{1,24}(?:[._-][a-z0-9]{1,24}){0,3})(?![\w@+-]|\.\w)")
+
+
+def is_like_a_name(account: str) -> bool:
+    """Whether an account's name is made of a person's names: "dirk_bakhuis82", "nravenscroft", "anna.k"."""
+    parts = re.split(r"[._-]", account.rstrip("0123456789"))
+    if any(NAMES.is_common(part) or NAMES.is_goods(part) or NAMES.is_maker(part) for part in parts):
+        return False
+    if "-" in account and len(parts) > 1 and not any(c.isdigit() for c in account):
+        known = [NAMES.is_given(part) or NAMES.is_family(part) for part in parts]
+        return all(known) and any(NAMES.is_surely_given(part) for part in parts)  # else a word with a hyphen
+    if len(parts) > 1:
+        return any(len(part) > 3 and (NAMES.is_surely_given(part) or NAMES.is_family(part)) for part in parts)
+    name = parts[0]
+    if NAMES.is_given(name) or NAMES.is_family(name):
+        return account != name and len(name) > 3
+    return NAMES.is_family(name[1:]) and len(name) > (5 if account != name else 7) and not NAMES.is_common(name[1:])
+
+
+class Usernames(Rules):
+    """Names of accounts in paths and in what machines log."""
+
+    types = ("USERNAME",)
+
+    def hits(self, text: str, page: Page) -> Iterator[Hit]:
+        """Not those of machines' own accounts."""
+        for pattern in _ACCOUNTS:
+            for match in pattern.finditer(text):
+                group = match.lastindex or 1
+                if match[group].lower() not in _NOBODY and not NAMES.is_common(match[group]):
+                    yield Hit(*match.span(group), "USERNAME", 0.6, "username")
+        for match in _TOKEN.finditer(text):
+            if len(match[1]) > 5 and is_like_a_name(match[1]):
+                yield Hit(*match.span(1), "USERNAME", 0.4, "account like a name")
 
 
 class Handles(Rules):

@@ -8,15 +8,12 @@ from collections.abc import Iterator
 from host.core.pii.checks import digits_of, vin
 from host.core.pii.context import named_otherwise
 from host.core.pii.nationalids import national_ids
+from host.core.pii.words import MONTH
 from host.redact.recognizers.base import Hit, Page, Rules
 
 _ID_WORD = re.compile(
     r"(?i)\b(?:ssn|social|security|national|nino|insurance|tax|tin|itin|utr|tfn|steuer|idnr|identif\w*|dni|nie|nif"
     r"|sin|bsn|cpf|pesel|personn\w*|aadhaar|pan|contribuinte|burger\w*|rijksreg\w*|kimlik|nir|sécu\w*)\b"
-)
-MONTH = (
-    r"(?:jan|feb|f[eé]v|mar|m[aä]r|apr|avr|abr|ma[iyjg]|jun|jui|jul|aug|ao[uû]|ago|sep|set|okt|oct|ott|out|nov|dec"
-    r"|dez|dic|déc|ene|gen|giu|lug|mag|mei|mrt|sty|lut|kwi|cze|lip|sie|wrz|paź|lis|gru)[a-zà-ÿ]{0,8}\.?"
 )
 DATE = (
     r"(?:\d{1,2}\s?[./-]\s?\d{1,2}\s?[./-]\s?\d{2,4}|\d{4}[./-]\d{1,2}[./-]\d{1,2}"
@@ -40,7 +37,9 @@ _PASSPORT = re.compile(
     r"|sozialversicherungs\w*|rentenversicherungs\w*"
     r"|numéro (?:fiscal|de sécurité sociale)|codice fiscale|bsn|cpf|pesel|aadhaar|personnummer|vat id"
     r"|national insurance(?: number)?|ni number|seguridad social)\b"
-    r"(?:[^\n:#\d]{0,22}?[:#.\s])\s{0,3}((?=[A-Z0-9./ -]{0,12}\d)[A-Z0-9](?:[./ -]?[A-Z0-9<]){4,22})(?![a-z])"
+    r"(?:[^\n:#\d]{0,22}?[:#.\s])\s{0,3}"
+    r"((?-i:(?=[A-Z0-9./ -]{0,12}\d)[A-Z0-9](?:[./ -]?[A-Z0-9<]){4,22}(?![a-z])"
+    r"|(?=[a-z]{0,8}\d{3})[a-z0-9]{6,20}(?!\w)))"
 )
 _ID_TYPES = (
     (re.compile(r"(?i)passp|reisepass|pasap|passep|passap|paspo|paszp|travel"), "PASSPORT"),
@@ -54,7 +53,8 @@ _MEDICAL = re.compile(
     r"|patienten-?(?:nummer|nr|id)|versicherungs-?(?:nummer|nr)"
     r"|tarjeta sanitaria|historia clínica|n[úu]mero de (?:afiliado|póliza|asegurado)|numéro d'assuré"
     r"|tessera sanitaria|polisnummer"
-    r"|número de utente)\b\.?\s?[:#=\s]\s{0,3}((?=[A-Z0-9/ -]{0,12}\d)[A-Z0-9](?:[/ -]?[A-Z0-9]){4,20})(?![a-z])"
+    r"|número de utente)\b\.?\s?[:#=\s]\s{0,3}"
+    r"((?-i:(?=[A-Z0-9/ -]{0,12}\d)[A-Z0-9](?:[/ -]?[A-Z0-9]){4,20}(?![a-z])|(?=[a-z]{0,8}\d{3})[a-z0-9]{6,20}(?!\w)))"
 )
 _VEHICLE = re.compile(
     r"(?i)\b(?:licen[cs]e plate|number plate|plate(?: no\.?| number)?|registration(?: (?:no\.?|number|plate))?"
@@ -62,7 +62,8 @@ _VEHICLE = re.compile(
     r"|amtliches )?kennzeichen|nummernschild|fahrgestell(?:nummer|nr\.?)|fin|matrícula|bastidor|placa|immatriculation"
     r"|plaque|targa|telaio|kenteken|tablica rejestracyjna|registreringsnummer|plaka)"
     r"\b\.?(?:\s(?:is|ist|es"
-    r"|est))?\s?[:#=\s]\s{0,3}((?=[A-Z0-9ÄÖÜ -]{0,9}\d)[A-Z0-9ÄÖÜ](?:[ ·-]?[A-Z0-9]){3,16})(?![\w-])"
+    r"|est))?\s?[:#=\s]\s{0,3}"
+    r"((?-i:(?=[A-Z0-9ÄÖÜ -]{0,9}\d)[A-Z0-9ÄÖÜ](?:[ ·-]?[A-Z0-9]){3,16}))(?![\w-])"
 )
 _VIN = re.compile(r"(?<![A-Z0-9-])(?=[A-Z0-9]{0,14}\d{3})[A-HJ-NPR-Z0-9]{17}(?![A-Z0-9-])")
 _MRZ = re.compile(

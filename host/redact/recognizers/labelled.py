@@ -22,13 +22,16 @@ _PAIR = re.compile(
     r"|\n)[ \t]{0,8}([^\W\d][^\n:|·•;\t]{0,40}?)[ ]?:\n[ \t]{0,8}([^\n]{1,160})"
 )
 _NEXT_LABEL = re.compile(r"[,.]?[ ]{1,3}(?=[^\W\d][^\n:,.;]{0,24}?(?<!\d)[:=](?:[ ]|$))|[ ]{3,}|[ ]\(|[ ](?:-|/)[ ]")
+_QUOTED = re.compile(r"[\"']([^\"'\n:]{1,40})[\"']\s?(?::|=>|=)\s?[\"']([^\"\n]{1,200}?)[\"'](?=\s?[,}\]\n;)]|\s*$)")
+_TAGGED = re.compile(r"<([A-Za-z][\w:-]{1,30})(?: [^<>]{0,200})?>([^<>\n]{1,200})</\1>")
+_ASSIGNED = re.compile(r"(?<![\w?&/.-])([A-Za-z][A-Za-z0-9_.-]{1,40})=([^\s,;&\"'<>()]{2,200})")
 _LINE = re.compile(r"[^\n]+")
 _LABEL_NUMBER = re.compile(
     r"(?:^|[\n|·•;,\t(])[ \t]{0,8}([^\W\d_][^\n:|·•;,\t\d]{1,36}?)[.:#]?[ \t]{1,4}"
     r"((?=[\w+(./-]{0,40}\d)[\w+(][\w+()./ -]{2,40})(?=$|[\n|·•;,\t):])"
 )
 _NUMBERED = frozenset(
-    "BANK_ACCOUNT CARD DATE_OF_BIRTH DRIVER_LICENSE IBAN MEDICAL_ID NATIONAL_ID PASSPORT PHONE TAX_ID VEHICLE".split()  # noqa: SIM905
+    "BANK_ACCOUNT CARD DRIVER_LICENSE IBAN MEDICAL_ID NATIONAL_ID PASSPORT TAX_ID VEHICLE".split()  # noqa: SIM905
 )
 _MOST_CHARS = 200_000
 
@@ -45,6 +48,10 @@ class Labelled(Rules):
         if len(text) <= _MOST_CHARS:
             if ":" in text or "=" in text:
                 yield from self._by_colon(text)
+                for pattern in (_QUOTED, _ASSIGNED):
+                    yield from self._written(text, pattern)
+            if "</" in text:
+                yield from self._written(text, _TAGGED)
             if "\n" in text:
                 yield from self._by_line(text)
             if any(character.isdigit() for character in text):
@@ -72,6 +79,14 @@ class Labelled(Rules):
             kinds = _promised_by(label)
             if kinds:
                 yield from _value(text, start, end, kinds, "label")
+
+    def _written(self, text: str, pattern: re.Pattern[str]) -> Iterator[Hit]:
+        """Values as machines write them: "key": "value", key=value, <key>value</key>."""
+        for match in pattern.finditer(text):
+            kind = kept(_promised_by(match[1]), match[2].strip(), False) if _promised_by(match[1]) else ""
+            bare = pattern is _ASSIGNED and (kind == "PERSON" or (kind == "ADDRESS" and not re.search(r"\d", match[2])))
+            if kind and not bare:
+                yield Hit(*match.span(2), kind, 0.8, "label in data")
 
     def _by_line(self, text: str) -> Iterator[Hit]:
         lines = [(match.start(), match.end()) for match in _LINE.finditer(text)]
@@ -115,25 +130,51 @@ def kept(kinds: tuple[str, ...], value: str, field: bool) -> str:
     """The first of the promised types that the value keeps; "" if none."""
     for kind in kinds:
         plain = REPORTED.get(kind, kind)
+        if plain == "BANK_ACCOUNT" and _is_account(value):
+            return "USERNAME"
         if not fits("EXPIRY" if kind == "EXPIRY" else plain, value):
             continue
+        if plain == "PERSON" and _is_account(value):
+            return "USERNAME"
         if plain == "PERSON" and not is_name(value, sure=kind == "PERSON" or field):
             continue
-        if plain == "ADDRESS" and not any(c.isdigit() for c in value) and not _is_place(value, kinds):
+        if plain == "ADDRESS" and not _is_place(value, kinds):
             continue
-        if (
-            plain in ("SECRET", "PASSWORD")
-            and NAMES.is_common(value.split()[0])
-            and not any(c.isdigit() for c in value)
-        ):
+        if plain in ("SECRET", "PASSWORD") and _is_remark(value):
+            continue
+        if plain in ("HANDLE", "USERNAME") and NAMES.is_common(value):
             continue
         return plain
     return ""
 
 
+_ACCOUNT_NAME = re.compile(r"[A-Za-z][a-z0-9]{0,30}(?:[._-][a-z0-9]{1,30}){0,3}")
+
+
+def _is_account(value: str) -> bool:
+    """Whether the name of an account stands where a person is promised: "kmensah", "j.doe42"."""
+    if not 4 <= len(value) <= 40 or _ACCOUNT_NAME.fullmatch(value) is None:
+        return False
+    if value[0].isupper() and not re.search(r"[\d._]", value):
+        return False
+    parts = re.split(r"[._-]", value)
+    return not any(NAMES.is_common(part) or NAMES.is_thing(part) or NAMES.is_maker(part) for part in parts)
+
+
+def _is_remark(value: str) -> bool:
+    """Whether words stand where a password should: "Change", "Changed 3 months ago"."""
+    words = value.split()
+    first = words[0].strip(".,:!?")
+    if len(words) > 2 and all(word.isalpha() and word.islower() for word in words):
+        return any(NAMES.is_common(word) and len(word) <= 3 for word in words)  # else a phrase of words
+    if len(words) > 1:
+        return NAMES.is_common(first) or sum(NAMES.is_common(word) for word in words) > len(words) / 2
+    return first[:1].isupper() and NAMES.is_common(first)
+
+
 def is_name(value: str, sure: bool) -> bool:
     """Whether the value reads as a person's name; `sure` when its label says that it is one."""
-    words = [word.strip(".,'()") for word in value.split() if word.strip(".,'()&")]
+    words = [word.strip(".,'()") for word in re.split(r"[\s/]+", value) if word.strip(".,'()&")]
     if not words or (not starts_upper(value) and not sure) or NAMES.is_known_thing(value):
         return False
     if NAMES.is_place(value) and not sure:
@@ -146,8 +187,11 @@ def is_name(value: str, sure: bool) -> bool:
     particles = sum(word.islower() for word in words)
     if all(dull) or (dull[-1] and len(words) > 1 and not any(known)) or sum(dull) > len(words) / 2:
         return False
+    if sure and len(words) == 1 and words[0].islower():
+        return known[0] or len(words[0]) > 5
     if sure:
-        return particles <= 2 or all(word.islower() for word in words)
+        strange = [w for w, is_known in zip(words, known, strict=True) if w.islower() and not is_known and len(w) > 3]
+        return (particles <= 2 and not (strange and words[0][0].isupper())) or all(word.islower() for word in words)
     if any(known) and not (len(words) == 1 and NAMES.is_common(words[0])):
         return not any(dull)
     return (
@@ -158,11 +202,18 @@ def is_name(value: str, sure: bool) -> bool:
 
 
 def _is_place(value: str, kinds: tuple[str, ...]) -> bool:
-    words = value.replace(",", " ").split()
-    if kinds[-1].startswith("PERSON") and NAMES.is_given(words[0]):
+    """Whether what fits an address is none of goods or people: headings such as "Shipping" stand above anything."""
+    words = [word.strip(".,()'\"") for word in re.split(r"[\s,]+", value)]
+    named = [word for word in words if word and not any(c.isdigit() for c in word)]
+    if not named:
+        return True
+    goods = any(NAMES.is_goods(word) for word in named) and not any(NAMES.is_street(word) for word in named)
+    if goods or NAMES.is_maker(named[0]) or NAMES.is_known_thing(" ".join(named)):
+        return False
+    if any(c.isdigit() for c in value):
+        return not all(NAMES.is_common(word) for word in named)
+    if kinds[-1].startswith("PERSON") and NAMES.is_given(named[0]):
         return False  # "Ship to" stands above the name more often than beside the place
-    return (
-        not NAMES.is_country(value)
-        and not all(NAMES.is_common(word) for word in words)
-        and not NAMES.is_common(words[0])
-    )
+    if NAMES.is_country(value) or any(NAMES.is_common(word) and len(word) > 3 for word in named):
+        return False
+    return len(named) <= 5

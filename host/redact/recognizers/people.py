@@ -8,9 +8,15 @@ from collections.abc import Iterator
 from host.core.pii.words import PARTICLE, UPPER
 from host.redact.names import NAMES, words_of
 from host.redact.recognizers.base import Hit, Page, Rules
+from host.redact.recognizers.beside import (
+    NAME_WORD,
+    is_firm_before,
+    is_part_of_thing,
+    is_place_noun,
+    is_thing_next,
+)
 
-_W = rf"[{UPPER}](?:[^\W\d_]|['-](?=[^\W\d_]))*"
-NAME = rf"{_W}\.?(?:[ ](?:{PARTICLE}[ ]){{0,2}}{_W}\.?){{0,4}}"
+NAME = rf"{NAME_WORD}\.?(?:[ ](?:{PARTICLE}[ ]){{0,2}}{NAME_WORD}\.?){{0,4}}"
 _TITLE = (
     r"(?:Mr|Mrs|Ms|Miss|Mx|Messrs|Dr|Prof|Professor|Doctor|Sir|Dame|Lord|Lady|Rev|Reverend|Father|Sister|Brother|Capt"
     r"|Captain|Sgt|Lt|Col|Hon|Judge|Nurse|Officer|Herrn?|Hr|Frau|Fr|Familie|Señora?|Sr|Sra|Srta|Señorita|Don|Doña"
@@ -90,6 +96,9 @@ class People(Rules):
         for match in _BY.finditer(text):
             yield from _name_in(text, *match.span(1), "by line", strict=True)
 
+        for match in _CYRILLIC.finditer(text):
+            yield Hit(*match.span(), "PERSON", 0.5, "name in Cyrillic")
+
     def _listed(self, text: str, page: Page) -> Iterator[Hit]:
         tokens = [(match[0], match.start(), match.end()) for match in _TOKEN.finditer(text)]
         for run in _runs(tokens, text):
@@ -143,47 +152,11 @@ def _name_in(text: str, start: int, end: int, rule: str, strict: bool, single: b
     yield Hit(start, stop, "PERSON", 0.7, rule)
 
 
-_NEXT = re.compile(r"(?:'s)?[ ]([^\W\d_][\w'-]*)")
-_FIRM_NEXT = re.compile(r"[ ]?(?:&|\+)[ ]?([^\W\d_][\w'-]*)|[ ](?:und|and|et|y)[ ](?:Söhne|Sons|Söhne|Fils|Hijos|Co)\b")
-_FIRM_BEFORE = re.compile(r"([^\W\d_][\w'-]*)[ ]?(?:&|\+)[ ]?$")
-
-
-def is_thing_next(text: str, end: int) -> bool:
-    """Whether goods, a place or a form of company follows within the capitalised words after `end`, or "& Co"."""
-    firm = _FIRM_NEXT.match(text, end)
-    if firm is not None:
-        return firm[1] is None or not NAMES.is_surely_given(firm[1])
-    for count in range(3):
-        following = _NEXT.match(text, end)
-        if following is None:
-            return False
-        if (
-            NAMES.is_thing(following[1])
-            and (following[1][0].isupper() or count == 0)
-            and not NAMES.is_family(following[1])
-        ):
-            return True
-        if not following[1][0].isupper():
-            return False
-        end = following.end()
-    return False
-
-
-def is_firm_before(text: str, start: int, first: str) -> bool:
-    """Whether "Marks & " stands before what is no given name."""
-    match = _FIRM_BEFORE.search(text, max(0, start - 30), start)
-    return match is not None and not (NAMES.is_surely_given(match[1]) or NAMES.is_surely_given(first))
-
-
-def is_part_of_thing(text: str, start: int, end: int) -> bool:
-    """Whether the span, with one or two words before it or from one of its own on, is a firm or a work we know."""
-    before = re.findall(r"\S+", text[max(0, start - 30) : start])
-    name = text[start : end + 24]
-    if any(NAMES.known_thing(" ".join([*before[-count:], name])) > count for count in (1, 2) if len(before) >= count):
-        return True
-    words = name[: end - start].split()
-    return any(NAMES.known_thing(" ".join(words[place:])) > 1 for place in range(1, len(words)))
-
+_CYR = r"[А-ЯЁІЇЄ][а-яёіїє]{1,20}"  # noqa: RUF001
+_CYR_FAMILY = (
+    r"[А-ЯЁІЇЄ][а-яёіїє]{1,20}(?:ов|ев|ёв|ин|ын|ова|ева|ёва|ина|ына|ский|ская|цкий|цкая|енко|чук|юк|ук|дзе|швили|ян)"  # noqa: RUF001
+)
+_CYRILLIC = re.compile(rf"(?<!\w)(?:{_CYR}[ ](?:{_CYR}[ ])?{_CYR_FAMILY}|{_CYR_FAMILY}[ ]{_CYR}(?:[ ]{_CYR})?)(?!\w)")
 
 Token = tuple[str, int, int]
 
@@ -316,7 +289,7 @@ def _judged(run: list[Token], at: int, count: int, text: str) -> tuple[int, floa
         return min(thing, len(run) - at), 0.0, ""  # all of its words are passed over
     if NAMES.is_maker(first) or is_firm_before(text, run[at][1], first):
         return 0, 0.0, ""
-    if NAMES.is_place(name) or (at > 0 and run[at - 1][0].lower().rstrip(".") in _PLACE_BEFORE):
+    if NAMES.is_place(name) or (at > 0 and is_place_noun(run[at - 1][0])):
         return 0, 0.0, ""
     rest = [word for word in words[1:] if len(word) > 1 and word.lower() not in _PARTICLES]
     if NAMES.is_given(first) and count > 1:
@@ -324,7 +297,9 @@ def _judged(run: list[Token], at: int, count: int, text: str) -> tuple[int, floa
         sure = NAMES.is_surely_given(first)
         if not rest:  # "Anna K."
             return (count, 0.5, "given name and initial") if sure and not thing_next else (0, 0.0, "")
-        if all(NAMES.is_common(word) or NAMES.is_thing(word) for word in rest) and not sure:
+        dull = all(NAMES.is_common(word) or NAMES.is_thing(word) for word in rest)
+        family = all(NAMES.is_family(word) and not NAMES.is_thing(word) for word in rest)
+        if dull and not sure and (thing_next or not family or NAMES.is_common(first)):
             return 0, 0.0, ""
         if thing_next and not (sure and known):
             return 0, 0.0, ""
@@ -340,37 +315,12 @@ def _judged(run: list[Token], at: int, count: int, text: str) -> tuple[int, floa
     ):
         return count, 0.5, "family and given name"
     if count == 1 and NAMES.is_surely_given(first) and not thing_next and not is_part_of_thing(text, run[at][1], end):
+        quoted = text[run[at][1] - 1 : run[at][1]] in ("'", '"') and text[end : end + 1] in ("'", '"')
         alone = not text[: run[at][1]].strip(" \t\n-•·*@\"'(") and not text[end:].strip(" \t\n.:,!?)\"'")
         prose = _is_prose(run, at, text)
-        if alone or prose:
+        if alone or prose or (quoted and run[at][1] > 0):
             return 1, 0.4, "given name"
     return 0, 0.0, ""
-
-
-def extended(text: str, start: int, end: int) -> tuple[int, int]:
-    """The whole of a name of which only a part was found: initials and unknown capitalised words beside it."""
-    for _step in range(3):
-        match = _MORE_AFTER.match(text, end)
-        if match is None or _is_no_name(match[2]):
-            break
-        end = match.end()
-    for _step in range(2):
-        match = _MORE_BEFORE.search(text, max(0, start - 40), start)
-        if match is None or (_is_no_name(match[1]) or not (NAMES.is_given(match[1]) or len(match[1]) <= 2)):
-            break
-        start = match.start(1)
-    return start, end
-
-
-_MORE_AFTER = re.compile(rf"[ ]((?:{PARTICLE}[ ]){{0,2}})({_W}|[{UPPER}]\.)(?![\w@]|[ ]?[:=])")
-_MORE_BEFORE = re.compile(rf"(?<![\w.@])({_W}|[{UPPER}]\.)[ ]{{0,1}}$")
-
-
-def _is_no_name(word: str) -> bool:
-    if len(word.rstrip(".")) == 1:
-        return False
-    shouted = word.isupper() and len(word) > 1
-    return NAMES.is_common(word) or NAMES.is_thing(word) or NAMES.is_maker(word) or NAMES.is_place(word) or shouted
 
 
 def _cell_at(run: list[Token], at: int, text: str) -> tuple[int, float, str]:
@@ -393,9 +343,6 @@ def _cell_at(run: list[Token], at: int, text: str) -> tuple[int, float, str]:
     ):
         return 0, 0.0, ""
     return (0, 0.0, "") if NAMES.is_known_thing(" ".join(words)) else (len(run), 0.4, "unknown and family name")
-
-
-_PLACE_BEFORE = words_of("place_words.txt")
 
 
 def _sentence_goes_on(rest: list[str]) -> bool:

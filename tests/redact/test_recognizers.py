@@ -1,0 +1,204 @@
+"""What is found and what stays, as tables: values and layouts of our own, in the languages that are promised."""
+
+from __future__ import annotations
+
+import pytest
+
+from host.core.redaction import EngineConfig, Text
+from host.redact.engine import Engine
+
+
+@pytest.fixture(scope="module")
+def engine() -> Engine:
+    return Engine.load(EngineConfig())
+
+
+def covered(engine: Engine, text: str, hint: str = "", kind: str = "text") -> str:
+    """The text with every found character as an underscore."""
+    found = engine.find([Text(text, hint, "field" if kind == "field" else "ocr" if kind == "ocr" else "text")])[0]
+    shown = list(text)
+    for one in found:
+        shown[one.start : one.end] = "_" * (one.end - one.start)
+    return "".join(shown)
+
+
+def left(engine: Engine, text: str, private: str, hint: str = "", kind: str = "text") -> list[str]:
+    """The words of `private` that may still be read."""
+    at = text.index(private)
+    return covered(engine, text, hint, kind)[at : at + len(private)].replace("_", " ").split()
+
+
+PRIVATE = (  # text, what must be covered, hint
+    pytest.param("Write to m.okafor@example.test today", "m.okafor@example.test", "", id="email"),
+    pytest.param("w e n d y @ e x a m p l e . t e s t", "w e n d y @ e x a m p l e . t e s t", "", id="email-spaced"),
+    pytest.param("wendy (at) example (dot) com", "wendy (at) example (dot) com", "", id="email-spelt"),
+    pytest.param("mail=oda@example.test", "oda@example.test", "", id="email-assigned"),
+    pytest.param("617-555-0121 $48.20", "617-555-0121", "", id="phone-before-price"),
+    pytest.param("Ruf an: 0171 / 234 56 78", "0171 / 234 56 78", "", id="phone-de"),
+    pytest.param("Llámame al 655 123 987", "655 123 987", "", id="phone-es"),
+    pytest.param("06 12 34 56 78", "06 12 34 56 78", "", id="phone-fr"),
+    pytest.param("020 7946 0958", "020 7946 0958", "", id="phone-gb"),
+    pytest.param("(212) 555-0143 x12", "(212) 555-0143 x12", "", id="phone-us"),
+    pytest.param("5500 0000 0000 0004", "5500 0000 0000 0004", "", id="card"),
+    pytest.param("3782 822463 10005", "3782 822463 10005", "", id="card-amex"),
+    pytest.param("Card 1234 5678 9012 3456", "1234 5678 9012 3456", "", id="card-without-check"),
+    pytest.param("exp 09/29", "09/29", "", id="card-expiry"),
+    pytest.param("737", "737", "CVC", id="card-code-by-hint"),
+    pytest.param("GB33 BUKB 2020 1555 5555 55", "GB33 BUKB 2020 1555 5555 55", "", id="iban"),
+    pytest.param("Sort code: 20-00-00", "20-00-00", "", id="sort-code"),
+    pytest.param("Kontonummer 0532013000", "0532013000", "", id="account-de"),
+    pytest.param("14 bis, rue des Lilas, 69003 Lyon", "14 bis, rue des Lilas, 69003 Lyon", "", id="address-fr"),
+    pytest.param("Am alten Graben 7b, 04109 Leipzig", "Am alten Graben 7b, 04109 Leipzig", "", id="address-de"),
+    pytest.param("Calle del Olmo 23, 3º B, 28012 Madrid", "Calle del Olmo 23, 3º B, 28012 Madrid", "", id="address-es"),
+    pytest.param("Flat 4, 12 Elm Road, Leeds LS6 2AB", "Flat 4, 12 Elm Road, Leeds LS6 2AB", "", id="address-gb"),
+    pytest.param("90 Pine Ave Apt 4B\nReno, NV 89501", "90 Pine Ave Apt 4B\nReno, NV 89501", "", id="address-us"),
+    pytest.param("Via Garibaldi 12, 40123 Bologna (BO)", "Via Garibaldi 12, 40123 Bologna (BO)", "", id="address-it"),
+    pytest.param("Kerkstraat 12-B, 1017 GC Amsterdam", "Kerkstraat 12-B, 1017 GC Amsterdam", "", id="address-nl"),
+    pytest.param("Rua das Flores, 45, 1200-123 Lisboa", "Rua das Flores, 45, 1200-123 Lisboa", "", id="address-pt"),
+    pytest.param("Storgatan 12, 111 22 Stockholm", "Storgatan 12, 111 22 Stockholm", "", id="address-sv"),
+    pytest.param("Karl Johans gate 5, 0154 Oslo", "Karl Johans gate 5, 0154 Oslo", "", id="address-no"),
+    pytest.param("P.O. Box 1180", "P.O. Box 1180", "", id="address-box"),
+    pytest.param("LindenstraBe 42, 10969 Berlin", "LindenstraBe 42, 10969 Berlin", "", id="address-misread"),
+    pytest.param("born on 12 March 1984", "12 March 1984", "", id="birth"),
+    pytest.param("geb. 07.09.1971", "07.09.1971", "", id="birth-de"),
+    pytest.param("03/04/1999", "03/04/1999", "Fecha de nacimiento", id="birth-by-hint"),
+    pytest.param("client 203.0.113.9", "203.0.113.9", "", id="ip"),
+    pytest.param("-> 2001:db8:85a3::8a2e:370:7334", "2001:db8:85a3::8a2e:370:7334", "", id="ip-6"),
+    pytest.param("eth0 00:1B:44:11:3A:B7", "00:1B:44:11:3A:B7", "", id="mac"),
+    pytest.param("SSN 078-05-1120", "078-05-1120", "", id="ssn"),
+    pytest.param("Passnummer K14178846", "K14178846", "", id="passport-sv"),
+    pytest.param("Driving licence: MORGA657054SM9IJ", "MORGA657054SM9IJ", "", id="licence"),
+    pytest.param("Versichertennummer: A123456780", "A123456780", "", id="medical-de"),
+    pytest.param("Kennzeichen: B-MW 1234", "B-MW 1234", "", id="plate"),
+    pytest.param("52.5200, 13.4050", "52.5200, 13.4050", "", id="coordinates"),
+    pytest.param("by @mira_k", "@mira_k", "", id="handle"),
+    pytest.param("Benutzername: mkrueger7", "mkrueger7", "", id="username-de"),
+    pytest.param("/home/jdoe42/notes.txt", "jdoe42", "", id="username-in-path"),
+    pytest.param("opened 3 days ago by kmensah4", "kmensah4", "", id="username-of-an-act"),
+    pytest.param("dirk_bakhuis82 · 14 posts", "dirk_bakhuis82", "", id="username-like-a-name"),
+    pytest.param("DB_USER=qxtern7", "qxtern7", "", id="username-in-settings"),
+    pytest.param("postgres://qxtern:gr4nite@db.example.test/x", "qxtern", "", id="username-in-url"),
+    pytest.param("Login: qx.tern / gr4nite-9", "gr4nite-9", "", id="login-pair"),
+    pytest.param("curl -u deploy:gr4nite9 https://api.example.test", "gr4nite9", "", id="password-of-an-option"),
+    pytest.param("OKONKWO/CHIDI MR", "OKONKWO/CHIDI", "Passenger", id="person-with-slash"),
+    pytest.param("geboren 3 maart 1984", "3 maart 1984", "", id="birth-nl"),
+    pytest.param("1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa", "1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa", "", id="wallet"),
+    pytest.param("We met Ottokar Wiesengrund there", "Ottokar Wiesengrund", "", id="person"),
+    pytest.param("Dear Mrs. Okonkwo-Bell, hello", "Okonkwo-Bell", "", id="person-greeted"),
+    pytest.param("Sehr geehrter Herr Zwirnlein,", "Zwirnlein", "", id="person-greeted-de"),
+    pytest.param("Un saludo,\nIgnacia Salom", "Ignacia Salom", "", id="person-signed-es"),
+    pytest.param("Titulaire : Solène Vasseur", "Solène Vasseur", "", id="person-label-fr"),
+    pytest.param("MÜLLER, Hans", "MÜLLER, Hans", "", id="person-turned-round"),
+    pytest.param("J. K. Rowling", "J. K. Rowling", "", id="person-initials"),
+    pytest.param("Anna Good", "Anna Good", "", id="person-ordinary-word"),
+    pytest.param("anna müller", "anna müller", "", id="person-without-capitals"),
+    pytest.param("Quillaume Dorsenne", "Quillaume Dorsenne", "Kunde", id="person-by-hint"),
+    pytest.param("Zeno Vale12:14", "Zeno Vale", "", id="person-glued-to-time"),
+    pytest.param('{"name": "Oksana Petrenko"}', "Oksana Petrenko", "", id="person-in-json"),
+    pytest.param("password is Basalt-99", "Basalt-99", "", id="password"),
+    pytest.param("xoxb-123456789012-abcdefGHIJ", "xoxb-123456789012-abcdefGHIJ", "", id="token"),
+)
+
+
+@pytest.mark.parametrize(("text", "private", "hint"), PRIVATE)
+def test_private_details_are_found_whole(engine: Engine, text: str, private: str, hint: str) -> None:
+    assert left(engine, text, private, hint) == []
+
+
+HARMLESS = (  # text, hint
+    pytest.param("Order 304-1234567-1234567 of 2026-11-30 for $1,234.56", "", id="order"),
+    pytest.param("ISBN 978-3-16-148410-0 / EAN 4006381333931", "", id="articles"),
+    pytest.param("2138,43 € · 4048579800603", "", id="ean-that-passes-luhn"),
+    pytest.param("Visa •••• 4242", "Card", id="masked-card"),
+    pytest.param("Tracking 1Z999AA10123456784", "", id="tracking"),
+    pytest.param("v131.0.6778.85, Node 20.11.1, firmware 10.0.19.45", "", id="versions"),
+    pytest.param("Mon–Fri 9:00–17:30, closed 24/12/2026", "", id="opening-hours"),
+    pytest.param("Crowds filled Piazza San Marco at 23:24.", "", id="landmark-and-time"),
+    pytest.param("We walked along Baker Street and over Tower Bridge.", "", id="street-without-number"),
+    pytest.param("12345 items sold, 10000 Steps, 5000 Points", "", id="counts"),
+    pytest.param("Levi Strauss 501 Original jeans", "", id="brand-like-a-name"),
+    pytest.param("Calvin Klein T-shirt, May edition, Paris blue", "", id="brand-month-town"),
+    pytest.param("Samsung Galaxy S24 Ultra 256 GB", "", id="product"),
+    pytest.param("Garmin Forerunner 265", "", id="maker"),
+    pytest.param("Marks & Spencer and Fisher & Paykel", "", id="firms-with-and"),
+    pytest.param("Acme Holdings GmbH", "Customer", id="firm-in-a-customers-column"),
+    pytest.param("Morgan Stanley", "", id="bank"),
+    pytest.param("Madame Bovary", "", id="work"),
+    pytest.param("From: Berlin", "", id="town"),
+    pytest.param("Account holder", "", id="heading"),
+    pytest.param("IBAN:\nAddress:\nTotal:", "", id="headings"),
+    pytest.param("Dear Customer, thank you.", "", id="greeting-without-name"),
+    pytest.param("commit 3f786850e387550fdab836ed7e6dc881de23001b", "", id="commit"),
+    pytest.param("@media print { @page } @Override @types/node", "", id="at-signs-in-code"),
+    pytest.param("My account\nWindsor Copper Kettle 1.7 l", "", id="menu-above-goods"),
+    pytest.param("Tel. 617-555-0121\nThank you! Open 8:00-22:00"[18:], "", id="line-below-a-phone"),
+    pytest.param("Total", "Name", id="sum-row"),
+    pytest.param("10 februari 2026", "Billing Address", id="date-under-a-heading"),
+    pytest.param("13:11 Dentist, Moleskine Cahier", "Shipping Information", id="time-under-a-heading"),
+    pytest.param("6,398 followers · 6,697 posts", "Delivery Options", id="counts-under-a-heading"),
+    pytest.param("Order", "Bread knife, beech handle", id="goods-as-a-heading"),
+    pytest.param("report-final.pdf", "Name", id="file-under-name"),
+    pytest.param("Changed 3 months ago", "Password", id="remark-under-password"),
+    pytest.param("Norsk bokmål", "Language", id="language"),
+    pytest.param("M5.6 2.3 1.6-1.3 1.6-3.9 5.6 2.3z", "", id="points-of-a-drawing"),
+    pytest.param("// Handle browser back\nwindow.addEventListener(x)", "", id="verb-that-is-a-label"),
+    pytest.param("12.50", "Phone", id="price-under-phone"),
+    pytest.param("Philips Series 7000 Shaver 1903,97 kr", "", id="model-number-and-price"),
+    pytest.param("Company number 04512233. Terms of Service · Privacy Policy", "", id="footer"),
+    pytest.param("00:00:00:00:00:01 elapsed 1:02:03"[26:], "", id="elapsed"),
+)
+
+
+@pytest.mark.parametrize(("text", "hint"), HARMLESS)
+def test_harmless_text_stays(engine: Engine, text: str, hint: str) -> None:
+    assert covered(engine, text, hint) == text
+
+
+def test_a_name_is_found_again_in_the_rest_of_the_page_and_words_are_not(engine: Engine) -> None:
+    texts = [
+        Text("Kunde: Ottokar Wiesengrund"),
+        Text("wiesengrund wiese"),
+        Text("Wiesengrund's order"),
+        Text("Ottokar?"),
+    ]
+    found = engine.find(texts)
+    assert [[text.text[one.start : one.end] for one in finds] for text, finds in zip(texts, found, strict=True)] == [
+        ["Ottokar Wiesengrund"],
+        [],
+        ["Wiesengrund"],
+        ["Ottokar"],
+    ]
+    assert engine.find([Text("Wiesengrund's order")]) == engine.find([Text("Wiesengrund's order")])
+
+
+def test_the_account_of_a_found_name_or_mail_is_found_again(engine: Engine) -> None:
+    texts = [
+        Text("Kunde: Tomasin Quarrelbock"),
+        Text("zorbanax@example.test"),
+        Text("tquarrelbock, zorbanax, quixotry"),
+    ]
+    found = engine.find(texts)[2]
+    assert [texts[2].text[one.start : one.end] for one in found] == ["tquarrelbock", "zorbanax"]
+    assert engine.find(texts[2:]) == [[]]
+
+
+def test_a_name_that_is_a_word_is_not_looked_for_again(engine: Engine) -> None:
+    found = engine.find([Text("Patient: Harold Summer"), Text("Summer sale"), Text("Harold")])
+    assert [len(finds) for finds in found] == [1, 0, 1]
+
+
+def test_spans_are_of_the_text_as_it_was_given(engine: Engine) -> None:
+    text = "Mail:\u00a0o\u200bda\u00ad@example.test\u200b, Tel.\u2009+49\u201130\u2011901820"
+    found = engine.find([Text(text)])[0]
+    assert {one.type: text[one.start : one.end] for one in found} == {
+        "EMAIL": "o\u200bda\u00ad@example.test\u200b",
+        "PHONE": "+49\u201130\u2011901820",
+    }
+
+
+def test_the_value_under_its_label_is_found_and_the_label_is_not(engine: Engine) -> None:
+    text = "Ship to\nTom Riddle\n4 Privet Drive\nLittle Whinging\nGU3 9XX\nUnited Kingdom\nTotal\n£12.00"
+    shown = covered(engine, text).replace("_", "").split("\n")
+    assert shown[0] == "Ship to"
+    assert shown[-2:] == ["Total", "£12.00"]
+    assert left(engine, text, "Tom Riddle\n4 Privet Drive\nLittle Whinging\nGU3 9XX") == []
