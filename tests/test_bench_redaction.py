@@ -7,7 +7,6 @@ import json
 import re
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -291,14 +290,12 @@ def test_the_committed_bounds_are_there_and_can_be_true() -> None:
 @pytest.mark.chromium
 @pytest.mark.slow
 def test_no_less_is_covered_and_no_more_is_barred_than_committed() -> None:
-    began = time.monotonic()
     words = [sys.executable, "-m", "bench.redaction", "--quick", "--json"]
     done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
     told = json.loads(done.stdout)
     assert told["held"] is True
     assert all(total > 0 for _, total in told["found"].values())
-    assert time.monotonic() - began < 60
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from bench.children import end_when_asked
 from bench.environments import Unavailable
-from bench.path import EXIT_FAILED, EXIT_INTERRUPTED
+from bench.path import EXIT_FAILED, EXIT_INTERRUPTED, positive
 from bench.redaction import ratchet
 from bench.redaction.pages import Page, pages, templates
 from bench.redaction.peer import Peer, peer
@@ -72,9 +72,11 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--part", choices=("all", "dev", "held"), default="all", help="which half of the templates")
-    parser.add_argument("--template", action="append", default=[], metavar="NAME", help="only this one, repeatable")
-    parser.add_argument("--sets", type=int, default=3, help="languages that each template is filled in (3)")
-    parser.add_argument("--media-sets", type=int, default=8, help="the same of templates with pictures (8)")
+    parser.add_argument(
+        "--template", action="append", default=[], type=known, metavar="NAME", help="only this one, repeatable"
+    )
+    parser.add_argument("--sets", type=positive, default=3, help="languages that each template is filled in (3)")
+    parser.add_argument("--media-sets", type=positive, default=8, help="the same of templates with pictures (8)")
     parser.add_argument("--misses", action="store_true", help="list what was missed or barred; texts of `dev` only")
     parser.add_argument("--engine-only", action="store_true", help="the engine on texts, no browser, no pictures")
     parser.add_argument("--no-peer", action="store_true", help="without presidio-image-redactor")
@@ -85,6 +87,14 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
     parser.add_argument("--strict", action="store_true", help="exit 1 when a target is missed")
     return parser.parse_args(arguments)
+
+
+def known(name: str) -> str:
+    """The name of a template. Raises argparse's own error with those that there are."""
+    names = [one.name for one in templates()]
+    if name not in names:
+        raise argparse.ArgumentTypeError(f"there is no template {name[:60]!r}; there are {', '.join(names)}")
+    return name
 
 
 def say(text: str) -> None:
@@ -176,9 +186,4 @@ def misses(verdicts: Sequence[Verdict]) -> str:
 
 
 if __name__ == "__main__":
-    names = {one.name for one in templates()}
-    unknown = [word for place, word in enumerate(sys.argv) if sys.argv[place - 1] == "--template" and word not in names]
-    if unknown:
-        say(f"no template {unknown[0]}; there are {', '.join(sorted(names))}")
-        sys.exit(2)
     sys.exit(main())

@@ -31,12 +31,16 @@ Build = Callable[[Values], str]
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """A layout. `media`: it also has text that is only pixels; `scroll` is how far down it is looked at, in CSS px."""
+    """A layout. `media`: it also has text that is only pixels; `scroll` is how far down it is looked at, in CSS px.
+
+    `whole`: it is higher than the window, and the picture is of all of it.
+    """
 
     name: str
     build: Build
     media: bool
     scroll: int
+    whole: bool
 
     @property
     def part(self) -> str:
@@ -64,13 +68,13 @@ class Page:
 _templates: dict[str, Template] = {}
 
 
-def template(name: str, *, media: bool = False, scroll: int = 0) -> Callable[[Build], Build]:
+def template(name: str, *, media: bool = False, scroll: int = 0, whole: bool = False) -> Callable[[Build], Build]:
     """Register a layout. Raises ValueError for a name twice."""
 
     def register(build: Build) -> Build:
         if name in _templates:
             raise ValueError(f"two templates are named {name}; rename one")
-        _templates[name] = Template(name, build, media, scroll)
+        _templates[name] = Template(name, build, media, scroll, whole)
         return build
 
     return register
@@ -104,15 +108,20 @@ def document(body: str, *, dark: bool = False) -> str:
 def pages(part: str = "all", *, sets: int = 3, media_sets: int = 8, names: Sequence[str] = ()) -> list[Page]:
     """The pages of a part (`dev`, `held` or `all`), each template in so many languages; `names` narrow it."""
     chosen = []
-    for place, one in enumerate(templates()):
-        if part not in ("all", one.part) or (names and one.name not in names):
-            continue
-        count = min(len(LANGUAGES), media_sets if one.media else sets)
-        languages = [LANGUAGES[(place * 3 + turn * (1 if count > 4 else 3)) % len(LANGUAGES)] for turn in range(count)]
-        if "en" not in languages and place % 2:
-            languages[0] = "en"  # half of what there is is English
-        chosen += [page(one, language) for language in languages]
+    for one in templates():
+        if part in ("all", one.part) and (not names or one.name in names):
+            chosen += [page(one, language) for language in languages(one.name, media_sets if one.media else sets)]
     return chosen
+
+
+def languages(name: str, count: int) -> list[str]:
+    """So many for a template, by its name alone: another template more changes none of these. Half begin in English."""
+    first, english = hashlib.sha256(f"languages of {name}".encode()).digest()[:2]
+    step = 1 if count > 4 else 3
+    found = [LANGUAGES[(first + turn * step) % len(LANGUAGES)] for turn in range(min(count, len(LANGUAGES)))]
+    if "en" not in found and english & 1:
+        found[0] = "en"
+    return found
 
 
 # --- pieces that many layouts share

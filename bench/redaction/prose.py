@@ -13,9 +13,9 @@ neither way is barred whole, or no picture is given. This page tells how well th
 harmless texts are known: names, addresses, cards, keys and the like on one side, prices, dates, order numbers,
 products and firms on the other. Everybody on them is invented; cards, IBANs and wallets are published examples.
 
-No redaction finds everything, and this one does not either. Whoever lends a tab to an AI should assume that one
-detail in some hundred is seen, more where a page is unlike those below, and should not lend tabs in which that would
-be too much. What the host does promise is that it fails shut: what could not be checked is not shown.
+No redaction finds everything, and this one does not either. Whoever lends a tab to an AI should assume that a few
+private details in a hundred are seen, more where a page is unlike those below, and should not lend tabs in which that
+would be too much. What the host does promise is that it fails shut: what could not be checked is not shown.
 
 The layouts are in two halves, by their names. What was missed on the half *worked on* was read while the rules were
 written. Of the half *held back* its counts alone were told, its names, streets and goods occur on no page of the
@@ -34,8 +34,8 @@ it is both times. Parentheses hold counts and Wilson's 95 % interval: texts of o
 wider.
 
 Structured types are all but names, addresses and coordinates. Pages come light and dark, at 1, 1.5 and 2 pixels to a
-CSS pixel, in English, German, Spanish, French, Italian, Dutch, Swedish and Polish. Added time is the median call less
-the median of plain captures of the same pages, taken in turn.
+CSS pixel, in the window or whole, in English, German, Spanish, French, Italian, Dutch, Swedish and Polish. Added time
+is the median call less the median of plain captures of the same pages, taken in turn.
 """
 PEER = """\
 It got the unbarred picture of the same page in the same job, in turn, with one OpenMP thread as the product's OCR.

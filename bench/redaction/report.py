@@ -139,9 +139,8 @@ def target_table(run: Run) -> str:
 
 def missed_text(run: Run) -> list[str]:
     """What the missed figures of recall and harm are made of."""
-    lines = [
-        f"\n- Missed: {one.name}, by {one.short_by}. {WHY.get(one.name, '')}" for one in run.targets if one.short_by
-    ]
+    lines = [f"- Missed: {one.name}, by {one.short_by}. {WHY.get(one.name, '')}" for one in run.targets if one.short_by]
+    lines[:1] = [f"\n{line}" for line in lines[:1]]
     held = of_part(run.outcome.product, "held")
     missing = Counter(one.type for one in held if one.private and not one.good)
     barring = Counter(one.type for one in held if not one.private and not one.good)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
 import time
@@ -59,19 +60,21 @@ async def one(tab: Tab, site: Site, page: Page, peer: Peer | None, outcome: Outc
     await look(tab.session, page.density)
     await tab.go(site.put(page.key, page.html, page.far))
     await shown(tab.session, page.template.scroll)
-    truth = await spans(tab.session)
+    whole = page.template.whole
+    truth = await spans(tab.session, whole=whole)
     began = time.perf_counter()
-    before = await bare(tab.session)
+    before = await bare(tab.session, whole=whole)
     plain_ms = (time.perf_counter() - began) * 1000
     outcome.pages += 1
     seen = grey(before)
     (folder / f"{page.key}.png").write_bytes(before)
     try:
-        _, data, took_ms = await tab.picture(format="png", maxWidth=WIDEST_PX)
+        told, data, took_ms = await tab.picture(format="png", maxWidth=WIDEST_PX, fullPage=whole)
     except CapError as problem:
         outcome.refused[page.key] = f"{problem.code} {problem.details.get('step', '')}".strip()
     else:
         (folder / f"{page.key}.barred.png").write_bytes(data)
+        (folder / f"{page.key}.json").write_text(json.dumps(told["redactions"]), encoding="utf-8")
         outcome.added_ms.append(took_ms - plain_ms)
         bars = bars_in(resized(grey(data), seen.shape[1], seen.shape[0])) & ~bars_in(seen)
         outcome.product += list(judge(page, truth, seen, bars))

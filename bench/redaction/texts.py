@@ -35,6 +35,8 @@ BLOCKS = frozenset(
 ) | frozenset(
     ("iframe", "li", "main", "nav", "ol", "p", "svg", "table", "tbody", "td", "text", "th", "thead", "tr", "ul")
 )
+MARKS = frozenset(("x-d", "x-p"))
+VOID = frozenset(("br", "input", "link", "meta"))
 SILENT = frozenset(("script", "style", "title"))
 LABEL_CHARS = 34
 DRAWING = re.compile(r"<script>draw\(\.\.\.(.*?)\)</script>", re.DOTALL)
@@ -71,6 +73,10 @@ def apart(tag: str, given: dict[str, str]) -> bool:
     return tag in ("b", "span") and ("style" in given or "class" in given)
 
 
+LEFT = re.compile(r"left:(\d+)px")
+ROW = "r"  # the class of a row whose children stand beside each other
+
+
 class Reader(HTMLParser):
     """Collects the blocks of one document; the newest short one without marks is the label of the next."""
 
@@ -85,13 +91,21 @@ class Reader(HTMLParser):
         self._column = -1
         self._preserve = 0
         self._heading = False
+        self._rows: list[bool] = []  # for each open element: is it such a row?
+        self._heads_at: dict[str, str] = {}
+        self._left = ""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = {name: value or "" for name, value in attrs}
         if tag in SILENT:
             self._silent += 1
-        if tag in ("pre", *BLOCKS) or apart(tag, given):
+        if tag in ("pre", *BLOCKS) or apart(tag, given) or (self._rows and self._rows[-1] and tag not in MARKS):
             self._flush()
+        if tag not in VOID:
+            self._rows.append(given.get("class") == ROW)
+        placed = LEFT.search(given.get("style", "")) if tag in ("b", "span") else None
+        if placed:
+            self._left = placed[1]
         self._preserve += tag == "pre"
         if tag == "thead":
             self._heads, self._heading = [], True
@@ -127,7 +141,14 @@ class Reader(HTMLParser):
             private, _, kind = mark.rpartition(":")
             is_private = tag == "x-p" or private == "p"
             self._now.marks.append(Mark(start, len(self._now.text), is_private, kind))
-        if tag in ("pre", *BLOCKS) or (tag == "span" and not self._open):
+        if self._rows:
+            self._rows.pop()
+        beside = bool(self._rows) and self._rows[-1] and tag not in MARKS
+        if (
+            tag in ("pre", *BLOCKS)
+            or beside
+            or (tag in ("b", "span") and (self._left or tag == "span") and not self._open)
+        ):
             self._flush()
         if tag == "table":
             self._heads = []
@@ -150,8 +171,11 @@ class Reader(HTMLParser):
         in_table = 0 <= self._column < len(self._heads)
         if self._heading:
             self._heads.append(block.text.strip())
+        elif self._left and short:
+            self._heads_at[self._left] = block.text.strip()
         elif not short:
-            block.hint = self._heads[self._column] if in_table else self._label
+            block.hint = self._heads[self._column] if in_table else self._heads_at.get(self._left, self._label)
+        self._left = ""
         self._label = block.text.strip(" :\n") if short else ""
         self.blocks.append(block)
 

@@ -56,8 +56,8 @@ async def shown(session: Session, scroll: int) -> None:
     await evaluate(session, f"scrollTo(0, {scroll}); new Promise(done => requestAnimationFrame(() => done(1)))")
 
 
-async def spans(session: Session) -> list[Span]:
-    """All labelled texts of page and frames; afterwards no mark is left in any of them."""
+async def spans(session: Session, *, whole: bool = False) -> list[Span]:
+    """All labelled texts of page and frames that are in the picture; afterwards no mark is left in any of them."""
     told = await evaluate(session, MEASURE)
     found = told["found"]
     for channel in session.frames:
@@ -65,7 +65,8 @@ async def spans(session: Session) -> list[Span]:
         for one in inner["found"]:
             one["boxes"] = [[x + told["far"][0], y + told["far"][1], w, h] for x, y, w, h in one["boxes"]]
         found += inner["found"]
-    return [span(one) for one in found if in_sight(one["boxes"])]
+    height = told["height"] if whole else HEIGHT
+    return [span(one) for one in found if in_sight(one["boxes"], height)]
 
 
 def span(told: dict[str, Any]) -> Span:
@@ -75,14 +76,18 @@ def span(told: dict[str, Any]) -> Span:
     return Span(private == "p", kind, told["text"], told["source"], boxes)
 
 
-def in_sight(boxes: Sequence[Sequence[float]]) -> bool:
-    """Is all of it in the window? What is cut by its edge proves nothing."""
-    return bool(boxes) and all(x >= 0 and y >= 0 and x + w <= WIDTH and y + h <= HEIGHT for x, y, w, h in boxes)
+def in_sight(boxes: Sequence[Sequence[float]], height: float = HEIGHT) -> bool:
+    """Is all of it in the picture? What is cut by its edge proves nothing."""
+    return bool(boxes) and all(x >= 0 and y >= 0 and x + w <= WIDTH and y + h <= height for x, y, w, h in boxes)
 
 
-async def bare(session: Session, form: str = "png", quality: int = 60) -> bytes:
-    """A picture without bars."""
+async def bare(session: Session, form: str = "png", quality: int = 60, *, whole: bool = False) -> bytes:
+    """A picture without bars, of the window or of the whole page."""
     params: dict[str, Any] = {"format": form}
+    if whole:
+        height = await evaluate(session, "document.documentElement.scrollHeight")
+        clip = {"x": 0, "y": 0, "width": WIDTH, "height": height, "scale": 1}
+        params |= {"captureBeyondViewport": True, "clip": clip}
     if form == "jpeg":
         params |= {"quality": quality}
     return base64.b64decode((await ask(session, "Page.captureScreenshot", params))["data"])
@@ -144,5 +149,5 @@ MEASURE = """(() => {
   }
   for (const script of document.querySelectorAll('script')) script.remove();
   delete window.__drawn; delete window.__roots; delete window.draw;
-  return {found, far};
+  return {found, far, height: document.documentElement.scrollHeight};
 })()"""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bench.redaction.pages import block, drawing, line, template
+from bench.redaction.pages import block, drawing, each, line, template
 from bench.redaction.values import Values
 
 SERIF, MONO = "DejaVu Serif", "DejaVu Sans Mono"
@@ -186,3 +186,17 @@ def photo_and_goods(v: Values) -> str:
         line(v, 16, 290, ("PRICE", ""), "   ", ("MEASURE", ""), font="14px DejaVu Sans"),
     ]
     return f"<h2>{v('PRODUCT')}</h2>{drawing('c', 'img', 520, 300, '#cccccc', rows)}<p>{v('PRICE')} · {v('EAN')}</p>"
+
+
+@template("scan-stack", media=True, whole=True)
+def scan_stack(v: Values) -> str:
+    def scan(place: int) -> str:
+        rows = [
+            line(v, 24, 36, f"{v.label('PERSON')}: ", ("PERSON", ""), font=f"16px {SERIF}"),
+            line(v, 24, 66, f"{v.label('EMAIL')}: ", ("EMAIL", ""), font=f"16px {SERIF}"),
+            line(v, 24, 96, ("PRICE", ""), "   ", ("DATE", ""), font=f"16px {SERIF}"),
+        ]
+        return drawing(f"c{place}", ("img", "canvas")[place % 2], 560, 120, "#fdfdf8", rows)
+
+    gap = f"<p style=height:420px>{v('PRODUCT')} — {v('PRICE')}</p>"
+    return f"<h2>{v('HEADING')}</h2>{each(4, scan, gap)}<p>{v('EMAIL')} · {v('ORDER')}</p>"

@@ -166,3 +166,14 @@ def applicants_board(v: Values) -> str:
         "padding:8px;margin-bottom:9px;border:1px solid var(--line);font-size:13px}.c small{float:right}"
         f".c p{{margin:3px 0}}</style><div class=b>{columns}</div>"
     )
+
+
+@template("long-directory", whole=True)
+def long_directory(v: Values) -> str:
+    def row(place: int) -> str:
+        return (
+            f"<section><h3>{v('PERSON')}</h3><p>{v.pick('Room', 'Floor', 'Desk')} {v('COUNT')} · {v('PHONE')} · "
+            f"{v('EMAIL')}</p></section>"
+        )
+
+    return f"<h1>{v('FIRM')}</h1>{each(24, row)}<footer>{v('VERSION')} · {v('DATE')}</footer>"
