@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import itertools
 import json
 import os
 import re
@@ -21,6 +23,9 @@ from host.core.grants import Kind
 ROUNDS = 15
 TEXT_KB = (20, 60)
 TEXT_ROUNDS = 3
+# Chromium makes a frame each 16.7 ms, and a capture waits for the next one. Measurements begin at all moments between
+# two, as calls do: else the one that follows another always waits a whole frame more.
+MOMENTS = itertools.cycle([number * 0.618 % 1 / 60 for number in range(1, 60)])
 PLAIN = ("order-page", "member-table", "label-above-value")
 MEDIA = ("canvas-letter", "table-picture", "identity-card")
 NUDGE = """(() => {
@@ -92,6 +97,7 @@ async def both(tab: Tab, samples: Samples, kind: str, turn: int) -> None:
     """One plain capture and one checked picture of the same; every other turn the other way round."""
     if turn % 2:
         await plain_capture(tab, samples, kind)
+    await asyncio.sleep(next(MOMENTS))
     result, _, took_ms = await tab.picture()
     if bool(result.get("unchanged")) is not (kind == "unchanged"):
         raise RuntimeError(f"a picture that should be of kind {kind!r} was not")
@@ -102,6 +108,7 @@ async def both(tab: Tab, samples: Samples, kind: str, turn: int) -> None:
 
 async def plain_capture(tab: Tab, samples: Samples, kind: str) -> None:
     """What Chromium itself takes for the picture."""
+    await asyncio.sleep(next(MOMENTS))
     began = time.perf_counter()
     await bare(tab.session, "jpeg")
     samples.plain.setdefault(kind, []).append((time.perf_counter() - began) * 1000)
