@@ -10,6 +10,7 @@ import sys
 import tomllib
 import zipfile
 from email import message_from_bytes
+from importlib.metadata import Distribution, distributions
 from pathlib import Path
 from typing import Any
 
@@ -137,3 +138,18 @@ def test_a_script_of_the_checkout_can_be_started(name: str) -> None:
 def test_continuous_integration_runs_what_everybody_runs() -> None:
     lines = (ROOT / ".ci/run").read_text(encoding="utf-8").splitlines()
     assert [line for line in lines if line and not line.startswith("#")][-1] == "exec ./dev test"
+
+
+def licence(package: Distribution) -> str:
+    """What a package says of its licence: the expression, else the text's beginning and the classifiers."""
+    data = package.metadata
+    told = data.get_all("License-Expression", []) + [text[:80] for text in data.get_all("License", [])]
+    return " ".join([*told, *(one for one in data.get_all("Classifier", []) if one.startswith("License"))])
+
+
+def test_nothing_that_comes_with_it_is_under_the_gpl() -> None:
+    ours = {name for name, _, _ in locked_requirements()}
+    told = {name: licence(one) for one in distributions() if (name := canonicalize_name(one.metadata["Name"])) in ours}
+    assert len(told) > 60  # the control: they are installed, and each says something
+    assert [name for name, text in told.items() if not text.strip()] == []
+    assert [name for name, text in told.items() if re.search(r"\bA?GPL|GNU (?:Affero )?General", text)] == []
