@@ -47,6 +47,17 @@ _FAMILY_ENDS = re.compile(
 )
 
 
+# Ends of German, Dutch and Swedish compounds that are goods, rooms or papers.
+_GOODS_ENDS = re.compile(
+    r"(?:maschine|machine|tasche|schrank|tisch|lampe|leuchte|stuhl|sessel|messer|kocher|schrauber|bohrer|sauger"
+    r"|hammer|zange|papier|kissen|decke|teppich|vorhang|jacke|hose|schuhe?|stiefel|hemd|kleid|mantel|pullover|becher"
+    r"|teller|tasse|flasche|glaser|pfanne|schussel|regal|spiegel|matratze|koffer|rucksack|kabel|gerat|drucker|horer"
+    r"|sprecher|schule|universitat|museum|kirche|brucke|bahnhof|theater|stadion|ordnung|rechnung|bestellung|ubersicht"
+    r"|einstellungen|verwaltung|erklarung|bedingungen|suppe|salat|torte|kuchen|braten|tafel|stoel|kast|jurk|schoenen"
+    r"|lampa|vaska|skor|jacka|byxor|stol|bord|handlung|versicherung|werke|gesellschaft|abteilung)$"
+)
+
+
 class Names:
     """The lists, read once."""
 
@@ -65,7 +76,10 @@ class Names:
     def is_given(self, word: str) -> bool:
         """Whether it is a given name; of a double name the first part counts."""
         plain = bare(word)
-        return plain in self._given or ("-" in plain and plain.split("-")[0] in self._given)
+        if plain in self._given or "-" not in plain:
+            return plain in self._given
+        parts = plain.split("-")
+        return parts[0] in self._given and not self._is_noun(parts[-1])
 
     def is_surely_given(self, word: str) -> bool:
         """Whether it is a given name and hardly anything else."""
@@ -75,8 +89,12 @@ class Names:
     def is_family(self, word: str) -> bool:
         """Whether it is a family name we know; of a double name one part counts."""
         plain = bare(word).removeprefix("o'").removeprefix("d'")
-        if plain in self._family or ("-" in plain and any(part in self._family for part in plain.split("-"))):
+        if plain in self._family:
             return True
+        if "-" in plain:
+            parts = plain.split("-")
+            noun = self._is_noun(parts[-1]) or parts[-1] in self._streets
+            return any(part in self._family for part in parts) and (not noun or parts[-1] in self._family)
         return len(plain) > 6 and _FAMILY_ENDS.fullmatch(plain) is not None and not self._is_noun(plain)
 
     def _is_noun(self, plain: str) -> bool:
@@ -95,7 +113,12 @@ class Names:
 
     def is_thing(self, word: str) -> bool:
         """Whether it is a noun of goods or places, or a form of company."""
-        return bare(word).strip(".,:;!?'\"()") in self._products
+        plain = bare(word).strip(".,:;!?'\"()")
+        if plain in self._products:
+            return True
+        if "-" in plain and self._is_noun(plain.rsplit("-", 1)[1]):
+            return plain.rsplit("-", 1)[1] not in self._family
+        return len(plain) > 7 and _GOODS_ENDS.search(plain) is not None and not self.is_name(plain)
 
     def is_country(self, words: str) -> bool:
         """Whether it names a country, as the last line of an address does."""

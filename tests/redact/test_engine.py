@@ -155,6 +155,8 @@ ODD = (
     pytest.param("://a:" * 12_000, id="logins"),
     pytest.param("\ud800\x00\u200b😀" * 12_000, id="odd-characters"),
     pytest.param("\n" * 60_000, id="lines"),
+    pytest.param("A1-" * 20_000, id="one-word-of-numbers"),
+    pytest.param("Aa-Aa 12, " * 6_000, id="towns-and-numbers"),
 )
 
 

@@ -8,22 +8,25 @@ from host.core.pii.checks import digits_of, ean, isbn
 
 _OTHER = re.compile(
     r"(?i)(?:\b(?:order|bestell\w*|auftrag\w*|pedido|commande|ordine|bestelling|invoice|inv|rechnung\w*|re|factura"
-    r"|facture|fattura|factuur"
+    r"|facture|fattura|factuur|rg|best|auftr|vorg|lief|pn|mpn|fall|akte"
     r"|ticket|case|issue|tracking|track|sendung\w*|shipment|parcel|paket\w*|seguimiento|suivi|ref(?:erence|erenz"
     r"|erencia)?|referentie|sku|isbn(?:-1[03])?|issn|ean|upc|gtin|asin|art(?:icle|ikel\w*)?"
     r"|prod(?:uct|ukt)\w*|item|model|modell|modelo|mod|serial|serie\w*|imei|sn|s/n|p/n|part|version|ver|build|rev"
     r"|release|firmware|kernel|batch|lot|charge|transaction|txn|trx|transaktion\w*|confirmation|booking|buchung\w*"
     r"|reservation|reserva|vorgang\w*|aktenzeichen|vertrag\w*|contract|contrato|po|quote|angebot\w*|receipt|beleg\w*"
     r"|bon|kasse|recibo|doi|pmid|arxiv|rfc|port|pid|size|id|seq|row|line|zeile|page|seite|seed|hash|epoch|timestamp"
-    r"|unix|bytes?|delivery|lieferschein\w*)"
-    r"(?:[ _-]?(?:no|nr|number|num|nummer|numero|número|id|code|count|#))?\.?|#|№|nº"
+    r"|unix|bytes?|delivery|lieferschein\w*|ups|usps|dhl|fedex|dpd|gls|hermes|colissimo|postnl|totals?|sub ?total"
+    r"|sums?|summe|gesamt\w*|amount|betrag|balance|saldo|count|anzahl|elapsed|duration|dauer|offset|revenue|umsatz)"
+    r"(?:[ ._-]{0,2}(?:no|nr|number|num|nummer|numero|número|id|code|count|#))?\.?|#|№|nº"
     r"|n°)[\s:#.=\"'(]{0,4}(?:[A-Z]{1,4}[- ]?)?$"
 )
+_PARCEL = re.compile(r"\b1Z ?(?:[0-9A-Z]{2,4} ?){1,5}$")  # a parcel number of UPS that goes on
 _UNIT_AFTER = re.compile(
-    r"(?i)\s?(?:[€$£¥₹%°](?!\s?\d)|(?:eur|usd|gbp|chf|sek|nok|dkk|pln|inr|jpy|kr|zł|px|em|rem|pt|mm|cm|m|km|kg|g|mg|ml|l|kb|mb"
+    r"(?i)\s?(?:[€$£¥₹%°](?!\s?\d)|(?:eur|usd|gbp|chf|sek|nok|dkk|pln|inr|jpy|kr|zł|px|em|rem|pt|mm|cm|m|km|kg"
+    r"|g|mg|ml|l|kb|mb"
     r"|gb|tb|kib|mib|gib|kwh|wh|w|v|mah|hz|khz|mhz|ghz|ms|s|min|h|bytes?|views?|likes?|followers?|aufrufe"
     r"|points?|punkte|items?|pcs|stk|stück|users?|downloads?|results?|treffer|resultados|résultats|einwohner|people"
-    r"|times|reviews?|rows?|tokens?)\b)"
+    r"|times|reviews?|rows?|tokens?|ns|µs|us|sec(?:onds)?|million(?:en)?|bn|mrd|requests?|lines|hits|visits)\b)"
 )
 _MONEY_BEFORE = re.compile(r"(?:[€$£¥₹]|\b(?:EUR|USD|GBP|CHF|SEK|PLN|INR|Rs))\.?\s?-?$")
 _DATE = re.compile(
@@ -38,7 +41,8 @@ _AMOUNT = re.compile(r"\d{1,3}(?:[.,]\d{3})+(?:[.,]\d{1,2})?|\d{1,3}(?: \d{3})+[
 def named_otherwise(text: str, start: int) -> bool:
     """Whether the words right before `start` name an order, a version, an article: a number of no person."""
     before = text[max(0, start - 40) : start].rsplit("\n", 1)[-1]
-    return _OTHER.search(before) is not None or _MONEY_BEFORE.search(before) is not None
+    parcel = _PARCEL.search(before) is not None
+    return parcel or _OTHER.search(before) is not None or _MONEY_BEFORE.search(before) is not None
 
 
 def is_measure(text: str, end: int) -> bool:

@@ -66,11 +66,13 @@ def _phone(value: str) -> bool:
 
 _NO_ADDRESS = re.compile(  # money, links, times, thousands, dates, lists of counts
     r"(?i)[€$£¥]\s?\d|\d\s?(?:[€$£¥%]|(?:kr|zł|eur|usd|gbp|chf)\b)|://|@|\b\d{1,2}:\d\d|\d,\d{3}\b|\d[.,]\d\d?(?!\d)"
-    rf"|\b\d{{1,2}}\.?\s(?:de\s)?{MONTH}(?:\s(?:de\s)?\d{{4}})?$|\b{MONTH}\s\d{{1,2}},?\s\d{{4}}|\b\d{{1,4}}[./-]\d{{1,2}}[./-]\d{{2,4}}\b"
+    rf"|\b\d{{1,2}}\.?\s(?:de\s)?{MONTH}(?:\s(?:de\s)?\d{{4}})?$|\b{MONTH}\s\d{{1,2}},?\s\d{{4}}"
+    rf"|\b\d{{1,4}}[./-]\d{{1,2}}[./-]\d{{2,4}}\b"
 )
 _PLAIN_WORD = re.compile(r"(?<![\w.'-])[a-zà-ÿ]{4,}(?![\w.'-])")
 _STREET_WORD = re.compile(
-    r"calle|avenida|plaza|paseo|camino|street|road|avenue|lane|drive|floor|flat|rue|boulevard|place|chemin|allée|impasse"
+    r"calle|avenida|plaza|paseo|camino|street|road|avenue|lane|drive|floor|flat|rue|boulevard|place|chemin"
+    r"|allée|impasse"
     r"|quai|route|square|piso|bajo|planta|puerta|escalera|straat|plein|ulica|mieszkania|aleja|unter|dritte|stock|etage"
     r"|hinterhaus|links|rechts|sobre|entre|wohnung|apartment|suite|unit|building"
 )
@@ -101,7 +103,7 @@ def _card(value: str) -> bool:
 
 
 def _expiry(value: str) -> bool:
-    return re.fullmatch(r"(?:0?[1-9]|1[0-2])\s?[/.-]\s?(?:20)?\d\d", value) is not None
+    return re.fullmatch(r"(?:0?[1-9]|1[0-2])\s?[/.-]\s?(?:20)?\d\d|20\d\d[/-](?:0[1-9]|1[0-2])", value) is not None
 
 
 def _code(least: int) -> Callable[[str], bool]:
@@ -135,7 +137,7 @@ FITS: dict[str, Callable[[str], bool]] = {
     "ADDRESS": _address,
     "BANK_ACCOUNT": _account,
     "CARD": _card,
-    "COOKIE": lambda value: "=" in value or len(value) >= 12,
+    "COOKIE": lambda value: "=" in value or (len(value) >= 12 and len(value.split()) == 1),
     "CRYPTO": lambda value: len(value) >= 20 and len(value.split()) == 1,
     "DATE_OF_BIRTH": lambda value: len(value) <= 40 and _DATE_LIKE.search(value) is not None,
     "DRIVER_LICENSE": _code(3),

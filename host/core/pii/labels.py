@@ -6,6 +6,8 @@ import re
 import unicodedata
 from functools import lru_cache
 
+from host.core.pii import scripts
+
 # Folded: lower case, no accents, ss for sharp s, "_" and "-" as spaces, camelCase split. A leading "=" asks that the
 # label is nothing else. Order matters where one label has words of two types: the first that fits the value wins.
 _WORDS: dict[str, str] = {
@@ -18,54 +20,72 @@ _WORDS: dict[str, str] = {
         "|telefonos?|telefono|handy(?:nummer)?|mobil(?:nummer|telefon|e)?|rufnummer|festnetz|movil|celular"
         "|portable|gsm|cellulare|telefoon(?:nummer)?|mobiel|telemovel|telemovil|komorka|komorkowy|numer telefonu"
         "|puhelin|cep(?: telefonu)?|contact (?:no|number)|call(?:back| back)?|phone number|=sms|ruckruf|durchwahl"
-        "|hotline des kunden|llamar a|=m|=t|telefax|telf|tfno|tlf"
+        "|hotline des kunden|llamar a|=m|=t|telefax|telf|tfno|tlf|matkapuhelin|mobilni|telefonszam|telefonas"
     ),
     "DATE_OF_BIRTH": (
         "birth ?(?:day|date)?|date of birth|d ?o ?b|born|bday|geburts(?:datum|tag|ort)?|geboren|geb(?: datum)?"
-        r"|nacimiento|fecha (?:de )?nac\w*|nacid[oa]|naissance|ne e? le|date naiss\w*|nascita|nat[oa] il"
+        r"|nacimiento|fecha (?:de )?nac\w*|nacid[oa]|naissance|nee? le|ne e le|ne en|nee en|date naiss\w*"
+        r"|nascita|nat[oa] il"
         r"|data di nascita|geboorte(?:datum)?|nascimento|nascid[oa]|data urodzenia|urodz\w*|fodd|fodelse(?:datum"
-        r"|dag)|fodsels(?:dato|dag)|syntyma\w*|dogum(?: tarihi)?"
+        r"|dag)|fodsels(?:dato|dag)|syntyma\w*|dogum(?: tarihi)?|narozen\w*"
+        r"|datum narozeni|szuletes\w*|szuletett|data nasterii|nascut\w*|datum rodenja|roden\w*|anniversaire"
+        r"|cumpleanos|verjaardag|urodziny"
     ),
     "NATIONAL_ID": (
         r"ssn|social security(?: number| no)?|soc sec|national (?:id|insurance|identity)\w*|nino|ni number"
         "|id ?card|identity (?:card|number|no|document)|dni|nie|nif(?! de)|cedula|curp|documento(?: de identidad"
         r"| nacional)?|personalausweis\w*|ausweis\w*|sozialversicherungs\w*|rentenversicherungs\w*|sv nummer"
-        "|versicherungsnummer|numero de securite sociale|securite sociale|=nir|carte d identite|=cni"
-        r"|codice fiscale|cod fisc|carta d identita|bsn|burgerservicenummer|rijksregister\w*|personnummer"
+        "|versicherungsnummer|numero de securite sociale|securite sociale|secu|=nir|carte d identite|=cni"
+        r"|codice fiscale|c f|cod fisc|carta d identita|bsn|burgerservicenummer|rijksregister\w*|personnummer"
         "|fodselsnummer|cpr|henkilotunnus|pesel|dowod osobisty|nr dowodu|cpf|=rg|=ahv|=avs|aadhaar|kimlik(?: no)?"
         r"|tckn|=sin|identification (?:no|number)|seguridad social|=bi|cartao de cidadao|legitimation\w*"
+        r"|(?:personal |citizen |government |resident )?id (?:no|number)|nric|fin no|hk ?id(?: card)?|emirates id|iqama"
+        r"|cuil|rut|kennitala|oib|jmbg|emso|cnp|pps ?n?(?: no| number)?|svnr|egn|asmens kodas|isikukood"
+        r"|personas kods|rodne cislo|taj(?: szam)?|szemelyi szam|nik|mykad|my number|green card|residence permit"
+        r"|aufenthaltstitel|tarjeta de residencia|titre de sejour|permesso di soggiorno|amka"
+        r"|alien (?:registration )?(?:no|number)|uscis(?: no| number)?|krankenversicherung\w*"
+        r"|forsakringskassa|steuer id"
     ),
     "TAX_ID": (
         r"tax ?(?:payer)?(?: id\w*| no| number| file number)|=tin|=itin|=ein|=utr|steuer ?(?:id\w*|nummer|nr"
         r"|identifikationsnummer)|idnr|=tfn|=pan|pan card|pan number|pan no|numero fiscal\w*|identificacion fiscal"
-        "|numero fiscal de reference|=spi|=rfc|=nip|skattenummer|skatte ?id|belastingnummer|sofinummer"
+        "|numero fiscal de reference|=spi|=rfc|st ?nr|=nip|skattenummer|skatte ?id|belastingnummer|sofinummer"
         "|numero contribuable|numero d identification fiscale|numer identyfikacji podatkowej|verokortti"
-        "|contribuinte|partita iva|vat (?:no|number|id)|vergi (?:no|numarasi)|btw nummer"
+        r"|contribuinte|partita iva|vat(?: reg\w*)?(?: no| number| id)|vergi (?:no|numarasi)|btw(?: nummer)?|cnpj"
+        r"|cuit|=gst|gstin|=abn|ird(?: no| number)?|ust ?id ?(?:nr|nummer)?|umsatzsteuer\w*|mwst nr"
+        r"|tva intracommunautaire"
+        r"|numero (?:de )?tva|siren|siret|tax ref\w*|=tva|=moms|momsnummer|cvr|organisationsnummer|orgnr|=dic|=ico"
+        "|=inn|afm|cif|adoszam|unique taxpayer reference|employer identification number"
     ),
     "PASSPORT": (
         r"passport\w*|passnummer|pass nr|pas(?:poort)? ?nr|reisepass\w*|pass(?: ?nr| ?nummer| no)|pasaporte"
-        r"|passeport|passaporto|paspoort\w*|passaporte|paszport\w*|pasaport|passi|travel document"
+        r"|passeport|passaporto|paspoort\w*|passaporte|paszport\w*|pasaport|passi|travel document|visa (?:no|number)"
+        r"|utlevel\w*|cestovni pas|pas (?:no|number)"
     ),
     "DRIVER_LICENSE": (
         r"driv(?:er|ing)\w*(?: s)? (?:licen[cs]e|permit)(?: number| no)?|dl(?: no| number| #)?|licen[cs]e (?:no"
         r"|number)|fuhrerschein\w*|permiso de conducir|carnet de conducir|licencia de conducir|permis de conduire"
         r"|patente(?: di guida)?|rijbewijs\w*|carta de conducao|cnh|prawo jazdy|korkort\w*|ehliyet\w*"
+        r"|ajokortti|forerkort\w*|korekort\w*|ridicsky prukaz|vezetoi engedely"
     ),
     "VEHICLE": (
         "licen[cs]e plates?|number plates?|plate(?: no| number)?|registration(?: no| number| plate)|reg (?:no"
         r"|plate)|vin|vehicle (?:id\w*|registration|identification number)|kennzeichen|nummernschild"
         "|fahrgestellnummer|fin|matricula|numero de bastidor|bastidor|placa|immatriculation|plaque|targa|telaio"
-        "|kenteken|tablica|numer rejestracyjny|registreringsnummer|regnr|plaka"
+        "|kenteken|tablica|numer rejestracyjny|registreringsnummer|regnr|plaka|chassis(?: no| number)?|rego"
+        r"|kfz ?kennzeichen|spz|rendszam|rekisterinumero|vehicle reg(?: no)?|car reg\w*|vrm"
     ),
     "MEDICAL_ID": (
         "(?:medical|health|patient|insurance|member|policy|policyholder|subscriber|beneficiary|medicare|medicaid"
         "|nhs|hospital|chart)(?: record| insurance| card)? (?:id|no|number|nr)|mrn|nhs|npi|health card"
         r"|insurance (?:id|policy)|kranken(?:versicherten|versicherungs|kassen)\w*|versicherten\w*"
-        "|patienten(?:nummer|nr|id)|kvnr|(?:(?:numero|n o|no|num|n) de )?(?:afiliacion|afiliado|asegurado|poliza"
+        "|patienten(?:nummer|nr|id)|kvnr|vers ?nr|(?:(?:numero|n o|no|num|n) de )?(?:afiliacion|afiliado"
+        "|asegurado|poliza"
         "|numero de historia)|mutuelle|numero d adherent|numero de securite|forsakringsnummer|patientnummer"
         r"|ubezpieczenia|polis(?:a|nummer)|verzekerdennummer|numero (?:di )?assicurat\w*|numero sanitario"
         "|tarjeta sanitaria|historia clinica|numero d assure|carte vitale|tessera sanitaria|polisnummer"
-        "|numero de utente|zorgpas"
+        "|numero de utente|zorgpas|health insurance(?: id| number)|(?:member|subscriber|patient|policy) ?#"
+        "|(?:nr|numer) polisy|versicherungsschein(?:nummer|nr)|rx ?bin|rx ?grp|patientennr"
     ),
     "IBAN": "iban|international bank account(?: number)?",
     "BANK_ACCOUNT": (
@@ -74,13 +94,16 @@ _WORDS: dict[str, str] = {
         "| corriente)?|ccc|clabe|(?:numero de )?compte(?: bancaire)?|rib|conto(?: corrente)?|rekening(?:nummer)?"
         "|conta(?: bancaria)?|numer (?:konta|rachunku)|rachunek|kontonummer|hesap(?: no)?|sort ?code"
         "|routing(?: number| no)?|aba|bsb|swift(?: ?bic)?|bic|transit(?: number)?|ifsc|debit account"
-        r"|sepa mandat\w*"
+        r"|sepa mandat\w*|agencia|bank ?giro|plus ?giro|post ?giro|giro ?konto|reg ?nr|kontonr|tilinumero|nib"
+        r"|account (?:no|number)|iban ?/ ?account|cislo uctu|szamlaszam|=acc|acc (?:no|number)|=abi|=cab|=cin"
+        r"|code banque|code guichet|institution (?:no|number)|branch (?:no|code)|upi(?: id)?|=cbu|=cvu|=pix"
     ),
     "CARD": (
         "(?:credit|debit|payment|bank|gift)? ?cards?(?: number| no| nr)?|cc ?(?:number|num|no|csc|exp)?|=pan"
         r"|kreditkarte\w*|karten?(?:nummer|nr)?|(?:numero de )?tarjeta\w*|(?:numero de )?carte(?: bancaire"
         r"| bleue)?|carta(?: di credito)?|kaart(?:nummer)?|creditcard\w*|cartao|numer karty|karta|kort(?:nummer)?"
-        "|kart(?: no)?|visa|mastercard|amex"
+        "|kart(?: no)?|visa|mastercard|amex|american express|discover|diners(?: club)?|jcb|union ?pay|maestro|girocard"
+        r"|rupay|dankort|bancontact|kortti\w*"
     ),
     "EXPIRY": (
         r"exp(?:iry|ires|iration)?(?: date)?|valid (?:thru|until|through)|good thru|gultig bis|ablauf\w*"
@@ -93,12 +116,20 @@ _WORDS: dict[str, str] = {
         "|prufnummer|prufziffer|sicherheits(?:code|antwort|frage)|codigo de seguridad|code de securite"
         r"|cryptogramme|codice di sicurezza|recovery (?:code|key|phrase)\w*|backup codes?|seed phrase|mnemonic"
         "|mother s maiden name|maiden name|secret answer|geheimzahl|tan|codigo de verificacion|code pin"
-        "|nip secreto"
+        "|nip secreto|respuesta (?:secreta|de seguridad)|reponse secrete|risposta segreta|geheim antwoord"
+        "|resposta secreta|geheime antwort|memorable (?:word|place|date|information)|nombre de soltera"
+        "|geburtsname der mutter|passcode|unlock (?:code|pattern)|door code|gate code|alarm code|safe code|turcode"
+        "|zugangscode|zugriffscode|bestatigungscode|verifizierungscode|einmal(?:code|passwort|kennwort)|sms code"
+        "|codigo (?:de )?(?:acceso|un solo uso|sms|pin)|code (?:de verification|secret|sms|d acces)"
+        "|codice (?:otp|pin|di verifica)"
+        "|verificatiecode|pincode|pinkod|verifieringskod|kod pin|kod weryfikacyjny|2 ?fa secret|login code|access code"
+        "|bekraftelsekode|engangskode|engangskod|codigo de verificacao"
     ),
     "PASSWORD": (
         "pass ?(?:word|wd|phrase|code)?s?|pwd|passwort|kennwort|contrasena|clave(?! api)|mot de passe|mdp"
         "|wachtwoord|senha|palavra passe|haslo|losenord|adgangskode|passord|salasana|sifre|parola"
-        "|current password|new password"
+        "|current password|new password|heslo|jelszo|lozinka|zaporka|parole|wpa2? key|wi ?fi key|network key"
+        "|wlan schlussel|netzwerkschlussel|cle wifi|clave wifi"
     ),
     "KEY": (
         "(?:api|secret|access|private|signing|encryption|license|consumer|master|deploy|ssh|service|account"
@@ -115,7 +146,7 @@ _WORDS: dict[str, str] = {
         "(?:btc|bitcoin|eth|ethereum|crypto|wallet|xmr|ltc|doge|sol|usdt)(?: wallet)?(?: address)?"
         "|deposit address|wallet"
     ),
-    "IP_ADDRESS": r"ip(?: ?v?[46])?(?: ?addr(?:ess)?e?)?|client ip|remote addr\w*|ip adresse|direccion ip|adresse ip",
+    r"IP_ADDRESS": r"ip(?: ?v?[46])?(?: ?addr(?:ess)?e?)?|client ip|remote addr\w*|ip adresse|direccion ip|adresse ip",
     "MAC_ADDRESS": "mac(?: addr(?:ess)?| adresse)?|bssid|ethernet address|hardware address",
     "USERNAME": (
         "(?:db|database|smtp|imap|pop|mail|mysql|pg|postgres|sql|mongo|redis|ldap|ssh|ftp|sftp|http|proxy|auth|api)"
@@ -125,16 +156,21 @@ _WORDS: dict[str, str] = {
         "|login(?: name| id)?|benutzer(?:name|kennung)?|anmeldename|usuario"
         "|nombre de usuario|identifiant|nom d utilisateur|pseudo(?:nyme)?|nome utente|gebruikersnaam|utilizador"
         r"|nome de usuario|uzytkownik\w*|anvandarnamn|brukernavn|kayttaja\w*|kullanici(?: adi)?|account name"
-        "|screen name|nick ?(?:name)?|=user|uid|logon|sign in id"
+        "|screen name|nick ?(?:name)?|=user|uid|logon|sign in id|felhasznalonev|prihlasovaci jmeno"
+        "|uzivatelske jmeno|kayttajatunnus|brugernavn|psn(?: id)?|xbox(?: live)?"
+        "|steam(?: ?id)?|epic(?: games)?(?: id)?|battle ?(?:net|tag)|riot id|origin id|switch friend code|friend code"
+        "|minecraft(?: name)?|roblox|twitch|player (?:id|tag|name)|line id|wechat(?: id)?|qq"
     ),
     "HANDLE": (
-        "=handle|user handle|=handles|=twitter|twitter handle|instagram|telegram|github(?: user)?|tiktok|mastodon"
+        "=handle|user handle|=insta|=ig|=yt|=fb|youtube|vimeo|patreon|vk|xing|behance|pinterest|=handles"
+        "|=twitter|twitter handle|instagram|telegram|github(?: user)?|tiktok|mastodon"
         "|x com|social(?: media)?"
         "|skype(?: name)?|discord|snapchat|signal|threads|bluesky|linkedin|facebook"
     ),
     "LOCATION": (
         r"coord\w*|lat(?:itude)?|l(?:on|ng)(?:gitude)?|longitude|gps|geo ?(?:location)?|lat ?l(?:ng|on)"
-        "|koordinaten|coordenadas|coordonnees gps|position"
+        "|koordinaten|coordenadas|coordonnees gps|position|breitengrad|langengrad"
+        "|latitud|longitud|latitudine|longitudine|breedtegraad|lengtegraad|plus code|what3words|geohash"
     ),
     "ADDRESS": (
         "(?:street |home |mailing |postal |billing |shipping |delivery |work |residential "
@@ -206,7 +242,8 @@ _RULED_OUT = re.compile(  # labels of numbers and names that are nobody's
     r"|variable|table ?name|column ?name|font|theme|language|sprache|idioma|langue"
     r"|reference|referenz|referencia|booking|reservation|buchung\w*|reserva|confirmation|flight|flug|vuelo|vol|seat"
     r"|gate|room|zimmer|batch|lot|charge|policy type|plan name|tariff|tarif|network name|printer|device|gerat"
-    r"|dispositivo|app name|song|artist|sender ?id|meeting|standort name|transaction|purchase|po number|po no)\b"
+    r"|dispositivo|bytes|duration|elapsed|dauer|views|hits|followers|downloads|offset|latency|app name|song"
+    r"|artist|sender ?id|meeting|standort name|transaction|purchase|po number|po no)\b"
 )
 _WEAK_PERSON = re.compile(  # words that stand before a name as often as before anything else
     r"(?:from|to|cc|bcc|by|via|with|host|user|users|people|person|contact|contacts|lead|player|winner|given|family"
@@ -224,7 +261,17 @@ def _pattern(words: str) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w)(?:{anchored})(?!\w)")
 
 
-_PATTERNS: dict[str, re.Pattern[str]] = {kind: _pattern(words) for kind, words in _WORDS.items()}
+_PATTERNS: dict[str, re.Pattern[str]] = {
+    kind: _pattern(f"{words}|{scripts.WORDS[kind]}" if kind in scripts.WORDS else words)
+    for kind, words in _WORDS.items()
+}
+_NUMBER_WORD = r"(?: (?:is|ist|es|est|e|lautet|no|nr|n|o|num|number|nummer|numero|numer|id|code|#))*"
+_ENDINGS: dict[str, re.Pattern[str]] = {  # of what stands right before a number in a sentence
+    kind: re.compile(_PATTERNS[kind].pattern + _NUMBER_WORD + r"\Z")
+    for kind in (
+        "NATIONAL_ID", "TAX_ID", "PASSPORT", "DRIVER_LICENSE", "VEHICLE", "MEDICAL_ID", "IBAN", "BANK_ACCOUNT", "CARD",
+    )
+}  # fmt: skip
 _NOT_A_PERSONS_NAME = re.compile(
     r"\b(?:product|file|host|project|company|item|domain|display|model|brand|event|team|plan|bank|store|shop"
     r"|user agent|dataset|table|column|field|function|class|package|group|channel|business|firm"
@@ -242,7 +289,22 @@ def folded(label: str) -> str:
         c for c in unicodedata.normalize("NFD", apart.lower().replace("ß", "ss")) if not "\u0300" <= c <= "\u036f"
     )
     bare = bare.replace("ł", "l").replace("ø", "o").replace("æ", "ae").replace("ı", "i").replace("đ", "d")  # noqa: RUF001
-    return re.sub(r"[^a-z0-9#]+", " ", bare).strip()
+    return re.sub(r"[^\w#]+|_+", " ", unicodedata.normalize("NFC", bare)).strip()
+
+
+_INNER_CAPITAL = re.compile(r"[a-z][A-Z]")
+
+
+@lru_cache(maxsize=8192)
+def ending(before: str) -> tuple[str, ...]:
+    """The types of numbers that the last words of `before` (at most five) promise for what follows."""
+    words = " ".join(folded(before).split()[-5:])
+    found = [(kind, match) for kind, pattern in _ENDINGS.items() if (match := pattern.search(words))]
+    return tuple(
+        kind
+        for kind, match in found
+        if _RULED_OUT.search(words if kind != "TAX_ID" else words[: match.start()]) is None
+    )
 
 
 @lru_cache(maxsize=4096)
@@ -250,12 +312,16 @@ def promised(label: str) -> tuple[str, ...]:
     """The types that a label promises, likeliest first; PERSON? is a name only if it also looks like one."""
     if not label or len(label) > 300:
         return ()
-    parts = [part for part in map(folded, re.split(r"[|\n;·•/>(),:]+", label)) if part]
+    pieces = re.split(r"[|\n;·•/>(),:]+", label)
+    pieces += [
+        piece.lower() for piece in pieces if _INNER_CAPITAL.search(piece)
+    ]  # "GitHub" is one word, "firstName" two
+    parts = [part for part in map(folded, pieces) if part]
     found: list[str] = []
     for kind, pattern in _PATTERNS.items():
         for part in parts:
             match = pattern.search(part)
-            if match is not None and _stands(kind, part):
+            if match is not None and _stands(kind, part.replace(match[0], " ") if kind == "TAX_ID" else part):
                 found.append("PERSON?" if kind == "PERSON" and _WEAK_PERSON.fullmatch(match[0]) else kind)
                 break
     return tuple(found)
@@ -274,7 +340,8 @@ def _stands(kind: str, part: str) -> bool:
 
 _NAMED_ANYWAY = re.compile(
     r"\b(?:e ?mail|phone|tel\w*|mobile|address|adresse|direccion|name on|full name|first name|last name|surname"
-    r"|contact|birth|geburt\w*|nacimiento|naissance|nascita|customer name|client name|patient name|recipient"
+    r"|contact|birth|geb|dob|nac|naiss|urodz\w*|fodelse\w*|fodsels\w*|geboorte\w*|narozeni|szuletes\w*"
+    r"|geburt\w*|nacimiento|naissance|nascita|customer name|client name|patient name|recipient"
     r"|ordered by|account manager|manager|owner|lead)\b"
 )
 

@@ -161,6 +161,77 @@ def tr_kimlik(text: str) -> bool:
     return d[0] > 0 and (sum(d[0:9:2]) * 7 - sum(d[1:8:2])) % 10 == d[9] and sum(d[:10]) % 10 == d[10]
 
 
+def ar_cuit(text: str) -> bool:
+    """CUIT and CUIL: weights 5 4 3 2 7 6 5 4 3 2, modulo 11 (AFIP)."""
+    d = digits_of(text)
+    return d[-1] == str(-weighted(d[:10], (5, 4, 3, 2, 7, 6, 5, 4, 3, 2)) % 11)
+
+
+def br_cnpj(text: str) -> bool:
+    """CNPJ: two check digits modulo 11 (Receita Federal)."""
+    d = digits_of(text)
+    first = -weighted(d[:12], (5, 4, 3, 2, 9, 8, 7, 6, 5, 4, 3, 2)) % 11 % 10
+    second = -weighted(d[:13], (6, 5, 4, 3, 2, 9, 8, 7, 6, 5, 4, 3, 2)) % 11 % 10
+    return d[12:] == f"{first}{second}"
+
+
+def cl_rut(text: str) -> bool:
+    """RUN and RUT: weights 2 to 7 from the right, modulo 11, K for ten (SII)."""
+    number, check = re.sub(r"[^\dK]", "", text.upper())[:-1], text.upper()[-1]
+    rest = -weighted(number[::-1], (2, 3, 4, 5, 6, 7, 2, 3)) % 11
+    return check == ("K" if rest == 10 else str(rest))
+
+
+def cn_identity(text: str) -> bool:
+    """Resident identity card: a day of birth and ISO 7064 mod 11-2 (GB 11643)."""
+    plain = text.upper()
+    total = sum(int(c) * (2 ** (17 - place) % 11) for place, c in enumerate(plain[:17]))
+    born = _is_day(int(plain[6:10]), int(plain[10:12]), int(plain[12:14]))
+    return born and "10X98765432"[total % 11] == plain[17]
+
+
+def cz_birth_number(text: str) -> bool:
+    """Rodné číslo: the month plus 0, 20, 50 or 70, the whole divisible by 11 (zákon 133/2000)."""
+    d = digits_of(text)
+    return int(d[2:4]) % 50 % 20 in range(1, 13) and int(d) % 11 == 0
+
+
+def hk_identity(text: str) -> bool:
+    """HKID: letters as 10 to 35, weights 9 to 1, modulo 11, A for ten."""
+    plain = re.sub(r"\W", "", text.upper()).rjust(9)
+    values = [36 if c == " " else int(c, 36) for c in plain[:8]]
+    rest = -sum(value * weight for value, weight in zip(values, range(9, 1, -1), strict=True)) % 11
+    return plain[8] == ("A" if rest == 10 else str(rest))
+
+
+def ie_pps(text: str) -> bool:
+    """PPS number: weights 8 to 2, a second letter counts nine times, modulo 23 (Department of Social Protection)."""
+    plain = text.upper()
+    second = (ord(plain[8]) - 64) % 23 * 9 if len(plain) > 8 else 0
+    return "WABCDEFGHIJKLMNOPQRSTUV"[(weighted(plain[:7], range(8, 1, -1)) + second) % 23] == plain[7]
+
+
+def ro_cnp(text: str) -> bool:
+    """CNP: a day of birth and weights 2 7 9 1 4 6 3 5 8 2 7 9, modulo 11."""
+    d = digits_of(text)
+    rest = weighted(d[:12], (2, 7, 9, 1, 4, 6, 3, 5, 8, 2, 7, 9)) % 11
+    return _is_day(2000, int(d[3:5]), int(d[5:7])) and d[-1] == str(1 if rest == 10 else rest)
+
+
+def sg_nric(text: str) -> bool:
+    """NRIC and FIN: weights 2 7 6 5 4 3 2 (ICA)."""
+    plain = text.upper()
+    total = weighted(plain[1:8], (2, 7, 6, 5, 4, 3, 2)) + {"T": 4, "G": 4, "M": 3}.get(plain[0], 0)
+    table = {"S": "JZIHGFEDCBA", "T": "JZIHGFEDCBA", "M": "XWUTRQPNJLK"}.get(plain[0], "XWUTRQPNMLK")
+    return table[10 - total % 11 if plain[0] == "M" else total % 11] == plain[8]
+
+
+def za_identity(text: str) -> bool:
+    """South African identity number: a day of birth and Luhn (Department of Home Affairs)."""
+    d = digits_of(text)
+    return _is_day(2000, int(d[2:4]), int(d[4:6])) and d[10] in "01" and luhn(d)
+
+
 def always(_text: str) -> bool:
     """For numbers without a check digit whose shape says enough."""
     return True
@@ -184,11 +255,17 @@ def _rule(country: str, kind: str, shape: str, holds: Callable[[str], bool], alo
 _NINO = r"(?!BG|GB|NK|KN|TN|NT|ZZ)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?\d\d ?\d\d ?\d\d ?[A-D]"
 _CODICE = r"(?i:[A-Z]{6}[\dLMNP-V]{2}[ABCDEHLMPRST][\dLMNP-V]{2}[A-Z][\dLMNP-V]{3}[A-Z])"
 RULES: tuple[NationalId, ...] = (
+    _rule("AE", "NATIONAL_ID", r"784-\d{4}-\d{7}-\d", always, True),
+    _rule("AR", "TAX_ID", r"(?:2[03-7]|3[034])-\d{8}-\d", ar_cuit, True),
     _rule("AU", "TAX_ID", r"\d{3} ?\d{3} ?\d{3}", au_tfn, False),
     _rule("BE", "NATIONAL_ID", r"\d\d\.\d\d\.\d\d-\d{3}\.\d\d", be_national, True),
     _rule("BR", "NATIONAL_ID", r"\d{3}\.\d{3}\.\d{3}-\d\d", br_cpf, True),
+    _rule("BR", "TAX_ID", r"\d\d\.\d{3}\.\d{3}/\d{4}-\d\d", br_cnpj, True),
     _rule("CA", "NATIONAL_ID", r"\d{3}[ -]\d{3}[ -]\d{3}", ca_sin, False),
     _rule("CH", "NATIONAL_ID", r"756[. ]?\d{4}[. ]?\d{4}[. ]?\d\d", ch_ahv, True),
+    _rule("CL", "NATIONAL_ID", r"\d{1,2}\.\d{3}\.\d{3}-[\dkK]", cl_rut, True),
+    _rule("CN", "NATIONAL_ID", r"[1-9]\d{16}[\dXx]", cn_identity, True),
+    _rule("CZ", "NATIONAL_ID", r"\d{6}/\d{4}", cz_birth_number, True),
     _rule("DE", "TAX_ID", r"\d{2} ?\d{3} ?\d{3} ?\d{3}", de_tax_id, False),
     _rule("DE", "NATIONAL_ID", r"\d{2} ?(?:0[1-9]|[12]\d|3[01])(?:0[1-9]|1[0-2])\d\d ?[A-Z] ?\d{3}", always, True),
     _rule("DK", "NATIONAL_ID", r"\d{6}-\d{4}", dk_cpr, True),
@@ -200,18 +277,28 @@ RULES: tuple[NationalId, ...] = (
     ),
     _rule("GB", "NATIONAL_ID", _NINO, always, True),
     _rule("GB", "MEDICAL_ID", r"\d{3}[ -]\d{3}[ -]\d{4}", uk_nhs, True),
+    _rule("HK", "NATIONAL_ID", r"[A-Z]{1,2}\d{6}\([\dA]\)", hk_identity, True),
+    _rule("IE", "NATIONAL_ID", r"\d{7}[A-W][A-IW]?", ie_pps, True),
     _rule("IN", "NATIONAL_ID", r"\d{4}[ -]\d{4}[ -]\d{4}", in_aadhaar, True),
     _rule("IN", "TAX_ID", r"[A-Z]{3}[ABCFGHJLPT][A-Z]\d{4}[A-Z]", always, True),
     _rule("IT", "NATIONAL_ID", _CODICE, it_codice, True),
+    _rule("KR", "NATIONAL_ID", r"\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])-[1-8]\d{6}", always, True),
+    _rule("MX", "NATIONAL_ID", r"[A-Z]{4}\d{6}[HMX][A-Z]{5}[A-Z\d]\d", always, True),
+    _rule("MY", "NATIONAL_ID", r"\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])-\d\d-\d{4}", always, True),
     _rule("NL", "NATIONAL_ID", r"\d{3}[. ]?\d{3}[. ]?\d{3}|\d{4}[. ]\d\d[. ]\d{3}", nl_bsn, False),
     _rule("NO", "NATIONAL_ID", r"\d{6} ?\d{5}", no_personal, True),
+    _rule("PK", "NATIONAL_ID", r"[1-7]\d{4}-\d{7}-\d", always, True),
     _rule("PL", "NATIONAL_ID", r"\d{11}", pl_pesel, True),
     _rule("PT", "TAX_ID", r"[1235689]\d{2} ?\d{3} ?\d{3}", pt_nif, False),
+    _rule("RO", "NATIONAL_ID", r"[1-8]\d{12}", ro_cnp, True),
     _rule("SE", "NATIONAL_ID", r"(?:19|20)?\d{6}[-+]\d{4}|(?:19|20)\d{10}", se_personal, True),
+    _rule("SG", "NATIONAL_ID", r"[STFGM]\d{7}[A-Z]", sg_nric, True),
+    _rule("TH", "NATIONAL_ID", r"[1-8][ -]\d{4}[ -]\d{5}[ -]\d\d[ -]\d", always, True),
     _rule("TR", "NATIONAL_ID", r"[1-9]\d{10}", tr_kimlik, True),
     _rule("US", "NATIONAL_ID", r"\d{3}-\d{2}-\d{4}", always, True),  # so written it is one, whether ever issued or not
     _rule("US", "NATIONAL_ID", r"\d{3} \d{2} \d{4}", us_ssn, True),
     _rule("US", "NATIONAL_ID", r"\d{9}", us_ssn, False),
+    _rule("ZA", "NATIONAL_ID", r"\d{13}", za_identity, True),
 )
 
 

@@ -114,9 +114,12 @@ _TOKEN_WORDS = (
     r"|auth(?:orization)?[ _-]?code|otp|one[ -]time (?:code|password)|magic[ _-]?link|jeton|ficha de acceso"
 )
 _PASSWORD_WORDS = (
-    r"(?:[a-z0-9]{1,20}[ _-]){0,3}(?:password|passwd|passphrase|passcode|passwort|kennwort|contrase[nñ]a|mot de passe"
+    r"(?:[a-z0-9]{1,20}[ _-]){0,3}(?:(?:pg|db|my|mysql|sql|root|admin|user|ftp|smtp|ssh|vault|wifi)?(?:password"
+    r"|passwd|passphrase|passcode|passwort|kennwort|contrase[nñ]a|mot de passe"
     r"|wachtwoord"
-    r"|senha|palavra[- ]passe|has[lł]o|parola|l[oö]senord|adgangskode|passord|salasana|[sş]ifre|pwd|pass|pw|clave|mdp)"
+    r"|senha|palavra[- ]passe|has[lł]o|parola|l[oö]senord|adgangskode|passord|salasana|[sş]ifre|heslo|jelsz[oó]"
+    r"|lozinka|пароль|pwd|pass|pw)"
+    r"|clave|mdp)"
 )
 _SECRET_WORDS = (
     r"(?:card |sim |app |debit |geheim)?pin(?:[ -]?(?:code|number|nummer))?|puk|cvv2?|cvc2?|csc|cvn|security (?:code"
@@ -125,9 +128,34 @@ _SECRET_WORDS = (
     r"|cryptogramme"
     r"|codice di sicurezza|c[oó]digo de seguran[cç]a|recovery (?:code|key|phrase)|backup code|seed phrase"
     r"|mother'?s maiden name"
+    r"|wiederherstellungs(?:code|schlüssel)|c[oó]digo de recuperaci[oó]n|code de (?:récupération|secours)"
+    r"|codice di recupero|herstelcode|återställningskod|ersatzcode"
+    r"|(?:door|gate|alarm|safe|entry|lock|unlock|building|garage|key ?box|tür|haustür|tor)[ -]?code"
     r"|secret answer|answer|verification code|best[aä]tigungscode|2fa(?: code)?|totp(?: secret)?|mnemonic|tan\b"
 )
-_VALUE = r"([^\s\"'“”,;<>&|]{2,512})"
+_VALUE = (  # what is quoted ends with its quote; "&" ends it only where another name follows
+    r"((?<=\")[^\"\n]{2,512}(?=\")|(?<=')[^'\n]{2,512}(?=')"
+    r"|(?:[^\s\"'“”,;<>&|]|&(?![\w.-]{1,40}=|(?:amp|quot|lt|gt|#39);)){2,512})"
+)
+_MIXED = (  # letters and digits (or signs) mixed as words never are; no version, no number with a unit
+    r"[\"'(]?((?=[^\s\"'<>]{0,40}\d)(?=[^\s\"'<>]{0,40}[A-Za-z])(?!v?\d+(?:\.\d+)*[a-z]{0,3}(?!\S))"
+    r"(?![A-Za-z]{2,5}-?\d{1,5}(?!\S))[^\s\"'<>,;|()]{6,200})"
+)
+_CODE_SENT = (
+    r"(?i)(?<!\w)(?:(?:verification|verify|security|login|log-?in|sign-?in|access|one-?time|sms|otp|auth\w*|2fa"
+    r"|your|ihr|dein"
+    r"|sicherheits|bestätigungs|verifizierungs|einmal|zugangs|freischalt|tu|su|votre|(?:il )?tuo|uw|je|seu|twój"
+    r"|din)[ -]?"
+    r"(?:(?:verification|security|login|access|one-?time|sms|pin|auth\w*|[\w.]{2,12})[ -])?(?:pass)?"
+    r"(?:code|kode|código|codice|kod|pin|tan|otp)"
+    r"|(?:código|code|codice|kod)(?: (?:de|di|d')[ ]?(?:verificaci[óo]n|vérification|verifica|seguridad"
+    r"|sécurité|sicurezza|acceso"
+    r"|accès|accesso|confirmación|confirmation|verificação|segurança|acesso|uso)| (?:sms|pin|otp|weryfikacyjny"
+    r"|dostępu))+)"
+    r"(?: (?:is|ist|lautet|es|est|è|é|to|är|er|for [\w.]{2,20} is|für [\w.]{2,20} (?:ist|lautet)))?[ :]{1,3}"
+    r"((?:[a-z]-)?\d{2,4}(?:[ -]\d{2,4}){1,3}|\d{4,8})(?![\w.]\w)"
+)
+_IS = r"(?:is|ist|es|est|lautet|è|é|jest|är|er|was|war|era)"
 LABELLED: tuple[Shape, ...] = (
     _shape("label:key", "KEY", rf"(?i)(?<![a-z])(?:[a-z]{{2,20}}[_-])*?(?:{_KEY_WORDS}){_GAP}{_VALUE}", 1),
     _shape(
@@ -137,15 +165,52 @@ LABELLED: tuple[Shape, ...] = (
     _shape(
         "label:password",
         "PASSWORD",
-        rf"(?i)(?<![a-z])(?:{_PASSWORD_WORDS})(?:[ _-](?:is|ist|es|hash))?(?:{_GAP}|\s{{1,3}}is\s{{1,3}}"
-        rf"|\s{{1,3}}ist\s{{1,3}}|\s{{1,3}}es\s{{1,3}}|\s{{1,3}}est\s{{1,3}}){_VALUE}",
+        rf"(?i)(?<![a-z])(?:{_PASSWORD_WORDS})(?:[ _-](?:is|ist|es|hash))?(?:{_GAP}|\s{{1,3}}{_IS}\s{{1,3}})"
+        rf"{_VALUE}",
         1,
     ),
     _shape(
         "label:secret",
         "SECRET",
-        rf"(?i)(?<![\w-])(?:{_SECRET_WORDS})(?:\s?(?:code|no\.?|nr\.?|#))?(?:{_GAP}|\s{{1,3}}(?:is|ist|es"
-        rf"|est)\s{{1,3}}|\s{{1,2}}(?=\d)){_VALUE}",
+        rf"(?i)(?<![\w-])(?:{_SECRET_WORDS})(?:\s?(?:code|no\.?|nr\.?|#))?(?:{_GAP}|\s{{1,3}}{_IS}\s{{1,3}}"
+        rf"|\s{{1,2}}(?=\d))(\d{{2,4}}(?:[ -]\d{{2,4}}){{1,3}}(?![\w./-])|{_VALUE[1:]}",
+        1,
+    ),
+    _shape(  # no sign between the word and its value: the value has to look like one
+        "word:password",
+        "PASSWORD",
+        rf"(?i)(?<![a-z])(?:{_PASSWORD_WORDS}|wi-?fi key|wpa2? key)\s{{1,3}}{_MIXED}",
+        1,
+    ),
+    _shape("word:token", "TOKEN", rf"(?i)(?<![a-z])(?:{_TOKEN_WORDS}|{_KEY_WORDS})\s{{1,3}}{_MIXED}", 1),
+    _shape(
+        "word:secret", "SECRET", rf"(?i)(?<![\w-])(?:{_SECRET_WORDS}|totp secret|backup codes?)\s{{1,3}}{_MIXED}", 1
+    ),
+    _shape("code", "SECRET", _CODE_SENT, 1),
+    _shape(
+        "code first",
+        "SECRET",
+        r"(?i)(?<![\w.])(?:[a-z]-)?(\d{3}[ -]\d{3}|\d{4,8}) (?:is your|ist (?:ihr|dein)|es (?:tu|su)|est votre|è il tuo"
+        r"|is (?:je|uw)|é (?:o )?seu|to twój) [^.\n]{0,40}?(?:code|código|codice|kod|pin|otp|passwor[dt]|passcode)",
+        1,
+    ),
+    _shape(
+        "code to use",
+        "SECRET",
+        r"(?i)\b(?:use|enter|usa|utiliza|introduce|verwenden sie|verwende|geben sie|saisissez"
+        r"|utilisez)(?: (?:the |den |el |le )?"
+        r"(?:code|código|pin))? (\d{3}[ -]?\d{3}|\d{4,8}) [^.\n]{0,24}?(?:verif|log|sign|confirm|authent|anmeld"
+        r"|bestätig|ingres"
+        r"|inici|acced|vérif|connect)",
+        1,
+    ),
+    _shape("digest", "TOKEN", r"(?i)\bauthorization[\"']?\s?[:=]\s?digest ([^\n]{4,2000})", 1),
+    _shape("netrc", "PASSWORD", r"\blogin\s{1,3}\S{1,64}\s{1,3}password\s{1,3}(\S{2,200})", 1),
+    _shape(
+        "client option",
+        "PASSWORD",
+        r"\b(?:mysql|mysqldump|mysqladmin|mariadb|sshpass|docker login|redis-cli|mongo(?:sh)?)\b[^\n|;]{0,80}?\s"
+        r"-[pa][ ]?[\"']?([^\s\"'-][^\s\"']{2,100})",
         1,
     ),
     _shape(
@@ -161,6 +226,8 @@ _LABEL_TELLTALE = re.compile(
     r"|adgangskode|salasana|ifre|pin|puk"
     r"|cvv|cvc|csc|cvn|security|sicherheit|pr[uü]f|c[oó]dig|code|codice|cryptogramme|recovery|backup|seed|maiden"
     r"|answer|2fa|totp|mnemonic"
+    r"|c[oó]de|\bkod|wi-?fi|wpa|heslo|jelsz|lozinka|пароль|\s-[pa]|(?:use|enter|usa|code|código) \d|introdu"
+    r"|utiliz|verwend|geben sie|saisiss"
     r"|tan\b|bearer|basic|digest|sess|sid|csrf|xsrf|otp|magic|jeton|ficha|auth|schl[uü]ssel|sig=|jwt"
 )
 _COOKIE = re.compile(r"(?im)(?<![\w-])(?:set-cookie2?|cookie)[\"']?\s{0,3}[:=]\s{0,3}[\"']?([^\n\"']{2,8192})")
@@ -182,6 +249,13 @@ _PLAIN_VALUES = re.compile(
     r"|here|not|your|the|a|an|is|set|unset|hidden|show|never|und|oder|and|or|for|must|should|was|has|will|incorrect"
     r"|wrong|weak|strong"
     r"|[*•·●xX.…_-]+|\$?\{.*|<.*|%[sd]|vergessen|ändern|olvidada|oublié|oublie|dimenticata)[.!?:,)]*"
+)
+
+
+_SENTENCE = re.compile(  # what stands in quotes behind "password" may be a message of the page
+    r"(?i)\b(?:the|your|you|an?|must|please|enter|is|be|to|for|and|or|not|at least|characters|bitte|ihr|dein"
+    r"|und|oder|das"
+    r"|ist|muss|el|la|su|tu|debe|votre|le|les|doit|il|la tua|deve|password|passwort|contraseña)\b|[.!?…]$"
 )
 
 
@@ -227,7 +301,7 @@ def labelled_secrets(text: str) -> Iterator[tuple[int, int, str, str]]:
 
 def believable(value: str, kind: str) -> bool:
     """Whether what stands behind a credential word can be the credential and not the sentence going on."""
-    if _PLAIN_VALUES.fullmatch(value):
+    if _PLAIN_VALUES.fullmatch(value) or (" " in value and _SENTENCE.search(value)):
         return False
     if kind in ("KEY", "TOKEN"):
         words = sum(map(len, re.findall(r"[A-Za-z]?[a-z]{3,}", value)))  # names of methods and options are words

@@ -10,8 +10,11 @@ from host.core.pii.words import CAPITALISED as C
 from host.core.pii.words import UPPER
 from host.redact.names import NAMES, words_of
 from host.redact.recognizers.base import Hit, Page, Rules
+from host.redact.recognizers.shapes import crossings, is_counted, is_of_a_room, whole_shapes
 
-_NUMBER = r"\d{1,5}(?:\s?[a-zA-Z](?![\w]))?(?:\s?[-/]\s?\d{1,4}[a-zA-Z]?)?(?![\w.,:]?\d)(?!\s?[%€$£])"
+_NUMBER = (
+    r"\d{1,5}(?:\s?[a-zA-Z](?![\w]))?(?:\s?[-/]\s?\d{1,4}[a-zA-Z]?)?(?:/\d{1,4}[a-zA-Z]?)?(?![\w.,:]?\d)(?!\s?[%€$£])"
+)
 _SUFFIX_EN = (
     r"(?:Street|St|Avenue|Ave|Av|Road|Rd|Lane|Ln|Drive|Dr|Court|Ct|Boulevard|Blvd|Close|Way|Place|Pl|Parade|Pde"
     r"|Crescent|Cres|Terrace|Ter|Square|Sq|Highway|Hwy|Parkway|Pkwy|Circle|Cir|Gardens|Gdns|Grove|Hill|Hills|Mews|Row"
@@ -40,7 +43,7 @@ _ORDINAL_STREET = re.compile(
     rf"|\d{{1,3}}(?:st|nd|rd|th)\s(?:St|Ave|Avenue|Street)\.?)(?![\w])"
 )
 _STEM_DE = (
-    r"(?:stra(?:ß|ss|B|&|f&|f3|R)e|str\.?|weg|platz|allee|gasse|ring|damm|ufer|markt|steig|stieg|pfad|chaussee|promenade|berg|hof"
+    r"(?:stra(?:ß|ss|B|&|f&|f3|R)e|str\.?|weg|platz|allee|gasse|gürtel|siedlung|kai|ring|damm|ufer|markt|steig|stieg|pfad|chaussee|promenade|berg|hof"
     r"|kamp|wiese|feld|graben|brücke|tor|wall|garten|park|winkel|zeile|bogen|twiete|redder|koppel|heide|anger|leite"
     r"|rain|bach|gang|stiege|straat|laan|weg|vest|plantsoen|hoek|wal|plein|gracht|kade|dijk|singel|steeg|hof|pad"
     r"|dreef|baan|lei|gatan|vägen|gränd|gata|vej|gade|allé|veien|gaten|katu|tie|polku|utca|út)"
@@ -60,7 +63,7 @@ _KIND_ROMANCE = (
     r"|Glorieta|Pasadizo|Pasaje|Paseo|P\.?º|Plaza|Pza\.?|Pl\.|Rambla|Ronda|Traves[ií]a|Urbanizaci[oó]n|Urb\.|Vial"
     r"|V[ií]a|Costanilla|Corredera|Barrio|Pol[ií]gono|Jardines|Parque|Calz(?:ada)?\.?|Privada|Cerrada|Blvd\.?"
     r"|Boulevard|Bulevar"
-    r"|[Rr]ue|[Aa]venue|[Bb]oulevard|[Bb]d|[Pp]lace|[Cc]hemin|[Aa]llée|[Ii]mpasse|[Qq]uai|[Cc]ours|[Rr]oute|[Ss]quare"
+    r"|[Cc]hauss[ée]e|[Rr]ue|[Aa]venue|[Bb]oulevard|[Bb]d|[Pp]lace|[Cc]hemin|[Aa]llée|[Ii]mpasse|[Qq]uai|[Cc]ours|[Rr]oute|[Ss]quare"
     r"|[Ff]aubourg|[Pp]assage|[Ss]entier|[Rr]uelle|[Vv]illa|[Cc]ité|[Rr]ésidence|[Ll]otissement|[Hh]ameau"
     r"|Via|Viale|V\.le|Piazza|P\.zza|Piazzale|Corso|C\.so|Vicolo|Largo|Strada|Contrada|Borgo|Lungomare|Lungotevere"
     r"|Salita|Galleria|Rotonda|Canale|Stretto|Incrocio|Fondamenta|Calle"
@@ -72,22 +75,23 @@ _STREET_ROMANCE = re.compile(
     rf"|les|l')\s?){{0,2}}(?:(?:{C}|[A-Z]\.|\d{{1,3}}|de|del|la|las|los|el|du|des|le|les|da|do|das|dos|di|della|delle"
     rf"|dei|degli|y|e|i|et|en|sur|sous|van|al|nad|im|św\.|gen\.|ks\.|Dr\.|S\.)[\s-]){{0,5}}?(?:{C}|\d{{1,3}}"
     rf"|[\w'.-]{{0,20}}[{UPPER}][\w'.-]{{0,40}}),?\s(?:n[.º°o]{{0,2}}\s?|núm\.?\s?|nr\.?\s?|s/n)?(?:{_NUMBER}"
-    rf"|s/n)(?:,?\s?(?:\d{{1,2}}[ºª°]?\s?[A-Za-zª]?|[A-Z]|bis|ter|s/n)(?![\w.]))?"
+    rf"|s/n)(?:,?[ ]?(?:\d{{1,2}}[ºª°]?[ ]?(?:izq|izda|dcha|dch|drcha|esq|dto|[A-Za-zª]"
+    rf"(?![\w.]))?\.?|[A-Z]|bis|ter|s/n)(?![\w.]))?"
 )
 _STREET_FR = re.compile(
     rf"(?<![\w.,$€£#-])\d{{1,4}}\s?(?:bis|ter|quater|[A-Da-d])?,?\s(?:rue|avenue|av\.?|boulevard|bd\.?|place|chemin"
     rf"|allée|allées|impasse|quai|cours|route|square|faubourg|passage|sentier|ruelle|villa|cité|résidence|Rue|Avenue"
     rf"|Boulevard|Place|Chemin|Allée|Impasse|Quai|Cours|Route|Passage)\s(?:(?:de|du|des|d'|la|le|les|l'"
-    rf"|de la)\s?){{0,3}}{C}(?:[\s-](?:(?:de|du|des|la|le|et)[\s-])?{C}){{0,4}}"
+    rf"|de la)\s?){{0,3}}{C}(?:[ -](?:(?:de|du|des|la|le|et)[ -])?{C}){{0,4}}"
 )
 _STREET_TR = re.compile(
     rf"(?<![\w])(?:{C}\s){{1,3}}(?:Mah(?:allesi|\.)?|Cad(?:desi|\.)?|Sok(?:ak|ağı|\.)?|Sk\.|Bulvarı"  # noqa: RUF001
     rf"|Blv\.)(?:,?\s(?:(?:{C}\s){{1,3}}(?:Cad(?:desi|\.)?|Sok(?:ak|ağı|\.)?"  # noqa: RUF001
-    rf"|Sk\.)))?,?\s(?:No\s?[:.]?\s?)?\d{{1,4}}(?:[/-]\w{{1,4}})?(?:\sD(?:aire)?\s?[:.]?\s?\d{{1,3}})?"
+    rf"|Sk\.)))?,?\s(?:No\s?[:.]?\s?)?\d{{1,4}}(?:[/-]\w{{1,4}})?(?:,?\s(?:Kat|D(?:aire)?)\s?[:.]?\s?\d{{1,3}}){{0,2}}"
 )
 _BOX = re.compile(
     r"(?i)(?<!\w)(?:P\.?\s?O\.?\s?Box|Post(?:fach|bus|boks|box)|Apartado(?: de correos)?|Apdo\.?|B\.?P\."
-    r"|Casella postale|C\.P\.|Caixa postal|Skrytka pocztowa|PSC|CMR|Unit)\s\d{1,7}(?:,?\s?Box\s\d{1,6})?"
+    r"|Casella postale|C\.P\.|Caixa postal|Skrytka pocztowa|Posta kutusu|PSC|CMR|Unit)\s\d{1,7}(?:,?\s?Box\s\d{1,6})?"
 )
 _MILITARY = re.compile(
     r"(?:(?:USNS|USS|USNV|USCGC)\s[A-Z]\w{1,30}|(?:PSC|Unit|CMR)\s\d+,?\sBox\s\d+),?\s(?:FPO|APO"
@@ -128,7 +132,14 @@ _POSTCODES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("PT", re.compile(rf"(?<![\w.-])\d{{4}}-\d{{3}},?\s{_TOWN}")),
     ("PL", re.compile(rf"(?<![\w.-])\d\d-\d{{3}},?\s{_TOWN}")),
     ("SE", re.compile(rf"(?<![\w.-])(?:SE-)?[1-9]\d{{2}} \d\d\s{{1,2}}{_TOWN}")),
-    ("BR", re.compile(r"(?<![\w.-])(?:CEP:?\s?)?\d{5}-\d{3}(?![\d-])")),
+    ("BR", re.compile(rf"(?<![\w.-])(?:CEP:?\s?)?\d{{5}}-\d{{3}}(?![\d-])(?:,?[ ]{_TOWN})?")),
+    (
+        "IE",
+        re.compile(
+            rf"(?<!\w)(?:{_TOWN}(?:[ ]\d{{1,2}})?,?\s)?(?:[AC-FHKNPRTV-Y]\d\d|D6W)[ ]"
+            r"(?=[A-Z\d]{0,3}\d)(?=\d{0,3}[A-Z])[AC-FHKNPRTV-Y\d]{4}(?!\w)"
+        ),
+    ),
     (
         "DE",
         re.compile(
@@ -149,9 +160,12 @@ _NEEDS_COMPANY = frozenset(("DE", "ES", "JP", "SE", "BR", "PL"))  # shapes that 
 _PART = re.compile(
     rf"(?:(?:Apt|Apartment|Apto?|Suite|Ste|Unit|Flat|Floor|Fl|Room|Rm|Studio|Bldg|Building|Block|Tower|Wing|Level"
     rf"|Piso|Puerta|Pta|Esc(?:alera)?|Bajo|Planta|Dpto|Depto|Étage|Bât(?:iment)?|Appt?|Appartement|Appartamento"
-    rf"|Interno|Int|Scala|Piano|Andar|Wohnung|Whg|Etage|Stock|OG|EG|m|lok|lgh|No|D)\b\.?\s?[:.]?\s?#?\d?[\w/-]{{1,5}}"
+    rf"|[Bb][âa]t(?:iment)?|[Aa]ppartement|[Aa]ppt|[Aa]partment|[Bb]te|[Bb]us|Apartamento|Bloco|Daire|Kat|kl|Interno|Int|Scala|Piano|Andar|Wohnung|Whg|Etage|Stock|OG|EG|m|lok|lgh|No|D)\b\.?\s?[:.]?\s?#?\d?[\w/-]{{1,5}}"
     rf"|#\s?\w{{1,6}}"
-    rf"|\d{{1,2}}[ºª°]\s?[\w]{{0,4}}|\d{{1,2}}(?:st|nd|rd|th)\s[Ff]loor|(?:Piso|Bajo|Ático|Entlo)\b[ \w.ºª]{{0,8}}"
+    rf"|\d{{1,2}}\.?\s?(?:Stock|OG|[Ee]tage|Obergeschoss|sal|th|tv|mf|tr|piso|andar|piano|kerros|kat|piętro|étage)\b"
+    rf"|\({C}(?:[ -]{C}){{0,2}}\)|\([A-Z]{{2}}\)"
+    rf"|\d{{1,2}}\.?[ºª°]\s?[\w]{{0,4}}\.?|\d{{1,2}}(?:st|nd|rd|th)\s[Ff]loor"
+    rf"|(?:Piso|Bajo|Ático|Entlo)\b[ \w.ºª]{{0,8}}"
     rf"|c/o\s{_TOWN}|(?:D-|A-|CH-|F-|I-|E-)?\d{{4,6}}(?:-\d{{3,4}})?(?:\s{_TOWN})?|\d{{3}}\s\d\d\s{_TOWN}"
     rf"|\d\d-\d{{3}}\s{_TOWN}|\d{{4}}\s?[A-Z]{{2}}(?:\s{_TOWN})?"
     rf"|{_TOWN}(?:,?\s(?:{_STATES}|[A-Z]{{2,3}}))?(?:\s\d{{4,6}}(?:-\d{{3,4}})?)?(?:\s?\([A-Z]{{2}}\))?"
@@ -174,6 +188,19 @@ _COMMON_AFTER_CODE = re.compile(
 )
 
 
+_NO_WORD = re.compile(r"[^\s]{100,}")
+_LINE_OF_ADDRESS = re.compile(
+    r"(?i)\baddress[ _-]?line[ _-]?\d|\b(?:street )?address \d\b|adresszusatz|adresszeile|complément d.adresse"
+    r"|complemento|segunda línea|\bapt\.?,? suite|apartment, suite"
+)
+
+
+def _reads_as_line(text: str) -> bool:
+    """Whether it can be the name of a house or a floor: no button, no "Optional"."""
+    words = re.findall(r"[^\W\d_]{2,}", text)
+    return bool(words) and not NAMES.is_common(words[0]) and sum(map(NAMES.is_common, words)) * 2 <= len(words)
+
+
 class Addresses(Rules):
     """Streets with numbers, postcodes with towns, boxes; and what hangs on to them by commas or on the next lines."""
 
@@ -181,18 +208,26 @@ class Addresses(Rules):
 
     def hits(self, text: str, page: Page) -> Iterator[Hit]:
         """A find grows over the parts of an address before and after it."""
+        if _LINE_OF_ADDRESS.search(page.hint) and len(text) <= 100 and _reads_as_line(text):
+            yield Hit(0, len(text), "ADDRESS", 0.7, "line of an address")
+        for start, end in crossings(text):
+            yield Hit(start, end, "ADDRESS", 0.7, "crossing")
         if not any(character.isdigit() for character in text) or len(text) < 6:
             return
+        text = _NO_WORD.sub(lambda run: " " * len(run[0]), text)  # else each place in it is tried to its end
         for start, end, rule in self._anchors(text, page):
             yield Hit(_grown_back(text, start), _grown(text, end), "ADDRESS", 0.8, rule)
 
     def _anchors(self, text: str, page: Page) -> Iterator[tuple[int, int, str]]:
+        yield from whole_shapes(text)
         for match in _STREET_EN.finditer(text):
             if self._is_street(text, match):
                 yield *match.span(), "street and number"
         for pattern in (_STREET_EN_LOW, _ORDINAL_STREET, _STREET_DE, _STREET_DE_PREP, _STREET_FR, _STREET_TR):
             for match in pattern.finditer(text):
-                if not is_measure(text, match.end()):
+                if pattern is _ORDINAL_STREET and is_of_a_room(text, match.start()):
+                    continue
+                if not is_measure(text, match.end()) and not is_counted(text, match.start()):
                     yield *match.span(), "street and number"
         for match in _STREET_ROMANCE.finditer(text):
             if "\n" not in match[0] and not is_measure(text, match.end()):
@@ -205,6 +240,10 @@ class Addresses(Rules):
 
     def _is_street(self, text: str, match: re.Match[str]) -> bool:
         if named_otherwise(text, match.start()) and not text[: match.start()].rstrip().endswith(("No", "No.", "#")):
+            return False
+        if is_counted(text, match.start()):
+            return False
+        if match[1].lower() in _AMBIGUOUS_EN and is_of_a_room(text, match.start()):
             return False
         if match[1].lower() not in _AMBIGUOUS_EN:
             return True
@@ -285,28 +324,37 @@ def _belongs(text: str, joint: str, part: re.Match[str]) -> bool:
     has_digit = any(character.isdigit() for character in words)
     if not joint.strip():  # only a space or a new line between
         if "\n" not in joint and not re.match(
-            r"(?:Apt|Apartment|Suite|Ste|Unit|Flat|Floor|#|Piso|Puerta|Esc|Dpto|m\.|lok|Appt|\d{4,5}\s|\d{1,2}[ºª°]"
-            r"|Wohnung|Whg|D:)",
+            r"(?:Apt|Apartment|Suite|Ste|Unit|Flat|Floor|#|Piso|Puerta|Esc|Dpto|m\.|lok|Appt|\d{4,5}\s|\d{1,2}\.?[ºª°]"
+            r"|Wohnung|Whg|D:|[Bb]te |[Bb]us \d|\()",
             words,
         ):
             return False
         if "\n" in joint and not has_digit:
-            return NAMES.is_country(words)
-    if NAMES.is_common(words.split(" ")[0].strip(",.")) and not has_digit and not NAMES.is_country(words):
+            return NAMES.is_country(words) or _A_PART_ALONE.match(words) is not None
+    if (
+        NAMES.is_common(words.split(" ")[0].strip(",."))
+        and words[0] != "("
+        and not has_digit
+        and not NAMES.is_country(words)
+    ):
         return False
     after = text[part.end() : part.end() + 1]
     return not (after.isalnum() or (after in ":@=" and bool(after)))
 
 
+_A_PART_ALONE = re.compile(
+    r"(?i)(?:b[âa]t(?:iment)?|block|building|bloco|escalier|staircase|scala|aufgang|haus) [A-Z0-9]"
+)
 _FLAT = (
     r"(?:Flat|Apt|Apartment|Unit|Suite|Ste|Studio|Room|Rm|Block|Building|Villa|House|Floor|Level|Piso|Bajo|Wohnung|No"
     r"|Nr|Appartement|Appt|Résidence|Bât|Lot|Plot)\.?"
 )
 _PART_BEFORE = re.compile(  # one part of an address that ends where another begins
-    rf"(?:{_FLAT}\s#?[\w/-]{{1,6}}|c/o\s{_TOWN}|#\w{{1,6}}|\d{{1,5}}[a-zA-Z]?(?:\s[\w'.-]+){{1,4}}|\d{{1,5}}[a-zA-Z]?"
+    rf"(?:(?:\d{{1,2}}|G)/F|{_FLAT}\s#?[\w/-]{{1,6}}|c/o\s{_TOWN}|#\w{{1,6}}|\d{{1,5}}[a-zA-Z]?(?:\s[\w'.-]+){{1,4}}|\d{{1,5}}[a-zA-Z]?"
     rf"|{C}(?:[ -]{C}){{0,3}}(?:\s\d{{1,5}}[a-zA-Z]?(?:[-/]\d{{1,4}})?)?(?:\s(?:Suite|Apt\.?|Unit|Flat|Piso"
     rf"|Apto)\s\w{{1,5}})?)(?:[ \t]{{0,2}},[ \t]{{0,2}}|[ \t]{{0,2}}\n[ \t]{{0,8}})$"
 )
+_A_FLAT = re.compile(rf"{_FLAT}\s#?(?=[\w/-]*\d)[\w/-]{{1,6}}\s?,")
 _FLAT_BEFORE = re.compile(
     rf"(?<!\w){_FLAT}\s#?$|(?<!\w){_FLAT}\s#?[\w/-]{{1,6}}[ \t]{{1,2}}$|(?<![\w.,])\d{{1,4}}[a-zA-Z]?(?:\s?[/-]\s?)$"
 )
@@ -317,7 +365,10 @@ def _grown_back(text: str, start: int) -> int:
     kept = at = start
     for _step in range(4):
         match = _PART_BEFORE.search(text, max(0, at - 70), at)
-        if match is None or (NAMES.is_common(match[0].split(" ")[0].strip(",\n")) and not match[0][0].isdigit()):
+        if match is None:
+            break
+        first = match[0].split(" ")[0].strip(",\n")
+        if NAMES.is_common(first) and not match[0][0].isdigit() and not _A_FLAT.match(match[0]):
             break
         at = match.start()
         if any(character.isdigit() for character in match[0]):

@@ -40,6 +40,21 @@ def is_firm_before(text: str, start: int, first: str) -> bool:
     return match is not None and not (NAMES.is_surely_given(match[1]) or NAMES.is_surely_given(first))
 
 
+_NAMELESS = re.compile(
+    r"(?i)\W*(?:(?:company|product|brand|team|project|file|item)(?: name)?|firm|firma|unternehmen|empresa|société"
+    r"|entreprise|azienda|società|bedrijf|företag|şirket|make|manufacturer|marke|hersteller|marca|marque|merk|märke"
+    r"|marka|produkt|artikel|producto|artículo|produit|article|prodotto|articolo|produto|mannschaft|verein|equipo"
+    r"|équipe|squadra|drużyna|takım|language|sprache|idioma|langue|lingua|taal|språk|język|dil|category|kategorie"  # noqa: RUF001
+    r"|categoría|catégorie|categoria|venue|airline|hotel|restaurant|file ?name|dateiname|dateien?|color|colour|farbe"
+    r"|projekt|proyecto|projet|progetto|book|buch|film|movie|album|song|genre)\W*"
+)
+
+
+def is_nameless(hint: str) -> bool:
+    """Whether the hint is a column's head under which firms, goods or works stand, though they read like people."""
+    return bool(hint) and _NAMELESS.fullmatch(hint) is not None
+
+
 def is_place_noun(word: str) -> bool:
     """Whether it makes a place of the name behind it."""
     return word.lower().rstrip(".") in _PLACE_BEFORE
@@ -65,6 +80,7 @@ def is_part_of_thing(text: str, start: int, end: int) -> bool:
 
 
 _PLACE_BEFORE = words_of("place_words.txt")
+PARTICLES = words_of("particles.txt")
 
 
 def extended(text: str, start: int, end: int) -> tuple[int, int]:
@@ -74,10 +90,26 @@ def extended(text: str, start: int, end: int) -> tuple[int, int]:
         if match is None or _is_no_name(match[2]):
             break
         end = match.end()
-    if (match := _TURNED_BEFORE.match(text, 0, start)) and not text[end:].strip() and not _is_no_name(match[1]):
+    if (
+        (match := _TURNED_BEFORE.match(text, 0, start))
+        and not text[end:].strip()
+        and not any(map(_is_no_name, match[1].split()))
+    ):
         return match.start(1), end
-    if (match := _SLASHED.match(text, end)) and text[start:end].isupper():
-        end = match.end()
+    if (match := _TURNED_AFTER.match(text, end)) and _CELL_BEGINS.search(text, max(0, start - 4), start):
+        single = " " not in text[start:end] and not _is_no_name(text[start:end])
+        if single and not _is_no_name(match[1]) and NAMES.is_family(text[start:end]):
+            return start, match.end()
+    match = _CELL_BEFORE.search(text, max(0, start - 40), start) if "," in text[start:end] else None
+    if match is not None and not any(map(_is_no_name, match[1].split())):
+        start = match.start(1)  # "Ferreira da" of "Ferreira da Costa, Manuel"
+    if text[start:end].isupper():  # a passenger list: "SURNAME/GIVEN MR"
+        if match := _SLASHED.match(text, end):
+            end = match.end()
+        if match := _SLASHED_BEFORE.search(text, max(0, start - 24), start):
+            start = match.start()
+    if (match := _FAMILY_BEFORE.search(text, max(0, start - 24), start)) and _HYPHENED.fullmatch(text, start, end):
+        start = match.start() if NAMES.is_family(match[0].strip()) else start
     for _step in range(2):
         match = _MORE_BEFORE.search(text, max(0, start - 40), start)
         if match is None or (_is_no_name(match[1]) or not (NAMES.is_given(match[1]) or len(match[1]) <= 2)):
@@ -89,6 +121,12 @@ def extended(text: str, start: int, end: int) -> tuple[int, int]:
 _MORE_AFTER = re.compile(rf"[ ]((?:{PARTICLE}[ ]){{0,2}})({NAME_WORD}|[{UPPER}]\.)(?![\w@]|[ ]?[:=])")
 _TURNED_BEFORE = re.compile(rf"\s*({NAME_WORD}(?:[ ]{NAME_WORD})?),[ ]$")
 _SLASHED = re.compile(rf"/[{UPPER}]{{2,20}}(?![\w])")
+_TURNED_AFTER = re.compile(rf",[ ]({NAME_WORD})(?:[ ][{UPPER}]\.)?(?=[ ]?(?:$|[\t\n|]))")
+_CELL_BEFORE = re.compile(rf"(?:^|[\n\t|])[ ]?({NAME_WORD}[ ](?:(?:{NAME_WORD}|{PARTICLE})[ ]){{0,3}})$")
+_CELL_BEGINS = re.compile(r"(?:^|[\n\t|])[ ]?$")
+_SLASHED_BEFORE = re.compile(rf"(?<![\w/])[{UPPER}]{{2,20}}(?:[ -][{UPPER}]{{2,20}})?/$")
+_HYPHENED = re.compile(rf"[{UPPER}][a-z]{{1,6}}-[a-z]{{2,6}}")  # a Korean given name
+_FAMILY_BEFORE = re.compile(rf"(?<![\w.@-])[{UPPER}][a-z]{{1,8}}[ ]$")
 _MORE_BEFORE = re.compile(rf"(?<![\w.@])({NAME_WORD}|[{UPPER}]\.)[ ]{{0,1}}$")
 
 

@@ -25,6 +25,9 @@ _WORD_DOT = (
 _EMAIL_SPELT = re.compile(
     rf"(?i)(?<![\w.])[\w.+-]{{2,64}}(?:{_WORD_DOT}[\w-]{{2,30}}){{0,3}}\s?{_WORD_AT}\s?[\w-]{{2,63}}(?:{_WORD_DOT}[\w-]{{2,24}}){{1,4}}(?!\w)"
 )
+_EMAIL_APART = re.compile(  # "ann.lee @ example.com": a place in lower case with an ending, no sentence
+    r"(?<![\w.+-])[\w.+-]{2,64} {0,2}@ {0,2}(?:[a-z0-9-]{2,63}\.){1,4}[a-z]{2,12}(?![\w-]|\.\w)"
+)
 _EMAIL_SPACED = re.compile(r"(?<!\S)(?:[\w.+-] ){2,40}@(?: [\w.-]){4,60}(?!\S)")
 _EMAIL_LOOSE = re.compile(  # spaces around the sign, or a sign misread: only out of pixels and in fields
     r"[\w.+%'-]{2,64}\s?[@©®]\s?[\w-]{2,63}(?:\s?[.,]\s?[\w-]{2,24})+|[\w.+-]{2,64}(?:@|\(@\)|©|®"
@@ -39,13 +42,16 @@ _PHONE = re.compile(
     r"(?![\w@])(?!\.\d|,\d{1,2}\b|:\d)"
 )
 _PHONE_WORD = re.compile(
-    r"(?i)(?:\b(?:tele?(?:ph?one?|fon\w*|foon|fono|fax|móvel|movel)?|phone|mob(?:ile|il\w*|iel)?|cell(?:ulare?)?|fax"
+    r"(?i)(?:\b(?:ph|tph|mob|hp|tf|hotline|recapito|rappel\w*|notruf\w*|tele?(?:ph?one?|fon\w*|foon|fono|fax"
+    r"|móvel|movel)?|phone|mob(?:ile|il\w*|iel)?|cell(?:ulare?)?|fax"
     r"|handy|rufnummer|ruf|móvil|movil|celular|portable|gsm|sms|whatsapp|signal|call(?:ed|ing)?(?: (?:me|us|back|him"
     r"|her))?"
     r"|ring(?: me)?|text(?: me)?|dial|anruf\w*|rufen sie(?: uns)?|erreichbar|reach (?:me|him|her|them|us)|llam\w+"
     r"|appel\w+|joindre|chiam\w+|bellen?|ligue|ligar|zadzwoń|ring|hotline|contact|kontakt|durchwahl|tfno?|tlf)\b"
-    r"|[☎☏✆📞📱🕾])"
-    r"[^\d\n+]{0,24}$"
+    r"|[☎☏✆📞📱🕾]|τηλ\w*|κινητό|тел(?:ефон)?|моб\w*|звоните|电话|手机|電話|携帯|전화|휴대폰|هاتف|फ़ोन|puhelin|mobiln\w*"
+    r"|komórk\w*|soita|volej\w*|hívj\w*|telefonszám)"
+    r"[^\d\n+]{0,24}$|(?:wa\.me|api\.whatsapp\.com/send)[/?](?:phone=)?\+?$|\b(?:tel|sms|callto|skype|facetime"
+    r"|whatsapp):/{0,2}$"
 )
 REGIONS = (
     "US",
@@ -113,6 +119,8 @@ class Emails(Rules):
                 if match[0].split("@")[0].lower() in _ANYBODY:
                     continue
                 yield Hit(*match.span(), "EMAIL", 0.6, "email without domain")
+            for match in _EMAIL_APART.finditer(text):
+                yield Hit(*match.span(), "EMAIL", 0.7, "email with spaces")
             for match in _EMAIL_SPACED.finditer(text):
                 yield Hit(*match.span(), "EMAIL", 0.9, "email spaced out")
         for match in _EMAIL_SPELT.finditer(text) if len(text) < 100_000 else ():
@@ -128,6 +136,25 @@ def _leading(address: str) -> int:
     return len(address) - len(address.lstrip("'=/?|{}*^~.-"))
 
 
+_ONE_MORE = re.compile(
+    r"[+(]?\d[\d ().-]{5,20}\d ?(?:/|,|;|or|oder|o|ou|and|und|y|et|&) ?$"
+)  # another number stands between
+_PARTED = re.compile(r"[ ]?/[ ]?(?=\(?[+0]\d)|[ ]{2,}(?=\(?[+0]\d)|\t(?=\(?[+0]\d)|[ ][·•][ ]")
+
+
+def _numbers(text: str) -> Iterator[tuple[int, int]]:
+    """Runs of digits as phones are written; two in a row with a slash or a gap between are two."""
+    at = 0
+    while match := _PHONE.search(text, at):
+        start, end = match.span()
+        at = end
+        for gap in _PARTED.finditer(match[0]):
+            if len(digits_of(match[0][: gap.start()])) >= 7:
+                end, at = start + gap.start(), start + gap.end()
+                break
+        yield start, end
+
+
 class Phones(Rules):
     """Phone numbers by shape, numbering plan and the words before them."""
 
@@ -135,8 +162,7 @@ class Phones(Rules):
 
     def hits(self, text: str, page: Page) -> Iterator[Hit]:
         """Numbers that are phones; not orders, dates, prices, articles."""
-        for match in _PHONE.finditer(text):
-            start, end = match.span()
+        for start, end in _numbers(text):
             why = self._why(text, start, end, page)
             if why:
                 yield Hit(start, end, "PHONE", 0.9 if why != "phone by plan" else 0.5, why)
@@ -148,6 +174,7 @@ class Phones(Rules):
         if not 6 <= len(digits) <= 17 or (len(set(digits)) < 2 and len(digits) > 6):
             return ""
         before = text[max(0, start - 48) : start]
+        before = _ONE_MORE.sub("", before)
         international = core.startswith("+") and len(digits) >= 7
         if international and not is_measure(text, end):
             return "phone with country code"
@@ -239,9 +266,57 @@ _IN_URL = re.compile(
     r"|USER)[ =]([a-z][\w.-]{2,31})"
     r"|(?m:^)([a-z_][\w.-]{1,31}):[x*!]:\d{4,6}:"  # people's lines of a password file
 )
-_ACCOUNTS = (_IN_URL, _HOME, _LOGGED_IN, _PROFILE, _SIGNED_IN, _PROMPT, _MENTION, _ACTED, _ACTED_BY, _SYSTEM, _GREETED)
 
 
+_NAME_VALUE = r"([A-Za-z](?=[\w.-]{0,30}[\d._-])[\w.-]{1,30}\w)"
+_NAMED = re.compile(  # the word for an account, a blank, and what no sentence would go on with
+    r"(?i)\b(?:benutzername|benutzerkennung|nutzername|anmeldename|user ?name|user ?id|usuario|nombre de usuario"
+    r"|nom d'utilisateur|identifiant|pseudo|nome utente|gebruikersnaam|nome de usuário|utilizador|nazwa użytkownika"
+    r"|användarnamn|brukernavn|brugernavn|käyttäjätunnus|kullanıcı adı|gamertag|nick(?:name)?|screen name"  # noqa: RUF001
+    r"|handle|account)"
+    rf" {_NAME_VALUE}(?![\w@/(:])"
+)
+_CLIENTS = re.compile(
+    r"\b(?:psql|pg_dump|pg_restore|mysql|mysqldump|mariadb|createdb|docker login|redis-cli|mongo(?:sh)?|ftp"
+    r"|sftp|svn|smbclient)\b"
+    r"[^\n|;]{0,80}?\s(?:-[uU]|--user(?:name)?)[ =]?[\"']?([A-Za-z_][\w.-]{1,31})"
+    r"|\blogin\s{1,3}(\S{1,64})\s{1,3}password\s|(?i:(?:^|;)\s?(?:user ?id|uid|user"
+    r"|user ?name)\s?=\s?([^;\s]{1,64})(?=;|$))"
+)
+_BY = re.compile(r"(?m)(?:^|[·|] ?)(?:by|von|par|por) ([a-z]{4,20}\d{2,6})(?![\w@])")
+_TILDE = re.compile(r"(?<![\w/~.])~([a-z][\w.-]{1,31})(?=/)")
+_OPTION = re.compile(
+    r"(?<!\S)--(?:user(?:name)?|login|http-user|ftp-user|db-user|dbuser)[ =][\"']?([A-Za-z][\w.-]{1,63})(?![\w:@])"
+)
+_OF_PROFILE = re.compile(
+    r"(?<![\w/.-])(?:profiles?|users?|members?)/((?=[a-z.-]{0,30}[\d_])[a-z][\w.-]{2,40})(?![\w./-])"
+)
+_OWNED = re.compile(r"(?i)(?<![\w.])(?:github|gitlab|bitbucket|codeberg)\.(?:com|org)/([\w.-]{2,40})/")
+_TAGGED = re.compile(r"(?<![\w#/.-])([A-Za-z_][\w.]{1,31}#\d{4})(?![\w#-])")
+_NOT_TAGGED = re.compile(
+    r"(?i)(?:order|ticket|issue|bug|case|invoice|pr|no|nr|room|lot|batch|item|task|job|build|run|bestellung"
+    r"|pedido|rechnung"
+    r"|story|epic|page|line|figure|gate|unit|suite|apt|box|serie|episode|part|test|sample|model|ref|id)#"
+)
+_ACCOUNTS = (
+    _IN_URL,
+    _HOME,
+    _TILDE,
+    _BY,
+    _OPTION,
+    _OF_PROFILE,
+    _LOGGED_IN,
+    _PROFILE,
+    _SIGNED_IN,
+    _PROMPT,
+    _MENTION,
+    _ACTED,
+    _ACTED_BY,
+    _SYSTEM,
+    _GREETED,
+    _NAMED,
+    _CLIENTS,
+)
 _TOKEN = re.compile(r"(?<![\w@.%+-])([a-z][a-z0-9]{1,24}(?:[._-][a-z0-9]{1,24}){0,3})(?![\w@+-]|\.\w)")
 
 
@@ -273,6 +348,14 @@ class Usernames(Rules):
                 group = match.lastindex or 1
                 if match[group].lower() not in _NOBODY and not NAMES.is_common(match[group]):
                     yield Hit(*match.span(group), "USERNAME", 0.6, "username")
+        if "#" in text:
+            for match in _TAGGED.finditer(text):
+                if not _NOT_TAGGED.match(match[1]) and not NAMES.is_common(match[1].split("#")[0].lower()):
+                    yield Hit(*match.span(1), "USERNAME", 0.5, "name with number")
+        if "/" in text:
+            for match in _OWNED.finditer(text):
+                if re.search(r"[A-Za-z]\d{2,}$", match[1]) or is_like_a_name(match[1].lower()):
+                    yield Hit(*match.span(1), "USERNAME", 0.5, "owner of a repository")
         for match in _TOKEN.finditer(text):
             if len(match[1]) > 5 and is_like_a_name(match[1]):
                 yield Hit(*match.span(1), "USERNAME", 0.4, "account like a name")

@@ -18,13 +18,29 @@ _ID_WORD = re.compile(
 DATE = (
     r"(?:\d{1,2}\s?[./-]\s?\d{1,2}\s?[./-]\s?\d{2,4}|\d{4}[./-]\d{1,2}[./-]\d{1,2}"
     rf"|\d{{1,2}}(?:st|nd|rd|th|er|\.|º)?[\s-](?:of\s|de\s|d')?{MONTH},?[\s-](?:de[l]?\s)?\d{{2,4}}"
-    rf"|{MONTH}\s\d{{1,2}}(?:st|nd|rd|th)?,?\s\d{{4}}|\d{{4}}\s{MONTH}\s\d{{1,2}})"
+    rf"|{MONTH}[\s-]\d{{1,2}}(?:st|nd|rd|th)?,?[\s-]\d{{2,4}}(?!\d)|\d{{4}}[\s-]{MONTH}[\s-]\d{{1,2}}"
+    r"|(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?!\d)|\d{4}\s?[年년]\s?\d{1,2}\s?[月월]\s?\d{1,2}\s?[日일]?)"
 )
+_FEAST = r"(?:part(?:y|ies)|feier|fest|torte|kuchen|geschenk|gift|cake|card|sale|offer|fiesta|regalo|celebrat|angebot)"
 _BIRTH = re.compile(
     r"(?i)(?:\b(?:birth(?:day|date)?|born|d\.?\s?o\.?\s?b\.?|bday|geboren|geburts\w*|geb\.|nacimiento|nacid[oa]s?"
     r"|nació|f\.\s?nac\.?|naissance|née? le|née?|nascita|nat[oa] (?:il|a)|geboorte\w*|nascimento|nascid[oa]|urodz\w*"
-    r"|ur\.|född\w*|fødsels\w*|født|syntynyt|doğum\w*)"
-    rf"|[*])(?:(?:[^\d\n]{{0,30}}?)|[^\d\n]{{0,14}}\n[^\d\n]{{0,3}})({DATE})"
+    r"|ur\.|född\w*|födelse\w*|fødsels\w*|født|synty\w*|doğum\w*|naroz\w*|szület\w*|născut\w*|rođen\w*|γενν\w*"
+    r"|рожд\w*|родил\w*"
+    r"|b\.(?=\s?[\dA-Z])|cumpleaños|anniversaire|verjaardag|fec\. ?nac\.?)"
+    r"|生年月日|出生日期|誕生日|생년월일|生于"
+    r"|[*])"
+    rf"(?:(?:(?![^\d\n]{{0,26}}{_FEAST})[^\d\n]{{0,30}}?)|[^\d\n]{{0,14}}\n[^\d\n]{{0,3}})({DATE})"
+)
+_THEN_BIRTH = re.compile(
+    rf"(?i)(?<![\w.])({DATE})[ ,–-]{{1,3}}(?:(?:is|was|ist|war|es|est) )?(?:my|his|her|their|mein|ihr|sein|mi"
+    rf"|su|mon|son)?[ ]?"
+    r"(?:birthday|birth ?date|date of birth|d\.?o\.?b\b|geburtstag|geburtsdatum|cumpleaños|anniversaire)"
+)
+_BORN_IN = re.compile(
+    r"(?i)\b(?:born|geboren|geb\.|jahrgang|nacid[oa]|né|née|nat[oa]|née? en|born in|year of birth|geburtsjahr"
+    r"|año de nacimiento"
+    r"|année de naissance)(?: (?:in|im jahr|en|nel|em))?:? ('\d\d|(?:19|20)\d\d)(?![\d/.-])"
 )
 _PASSPORT = re.compile(
     r"(?i)\b(passport|reisepass\w*|pasaporte|passeport|passaporto|paspoort\w*|passaporte|paszport\w*|travel document"
@@ -59,15 +75,24 @@ _MEDICAL = re.compile(
 _VEHICLE = re.compile(
     r"(?i)\b(?:licen[cs]e plate|number plate|plate(?: no\.?| number)?|registration(?: (?:no\.?|number|plate))?"
     r"|reg\.?(?: no\.?| plate)|vin|vehicle (?:id(?:entification)?(?: number)?|registration)|(?:kfz-?"
-    r"|amtliches )?kennzeichen|nummernschild|fahrgestell(?:nummer|nr\.?)|fin|matrícula|bastidor|placa|immatriculation"
+    r"|amtliches )?kennzeichen|nummernschild|fahrgestell(?:nummer|nr\.?)|fin|matrícula|bastidor|placa|immatricul\w*"
     r"|plaque|targa|telaio|kenteken|tablica rejestracyjna|registreringsnummer|plaka)"
     r"\b\.?(?:\s(?:is|ist|es"
     r"|est))?\s?[:#=\s]\s{0,3}"
     r"((?-i:(?=[A-Z0-9ÄÖÜ -]{0,9}\d)[A-Z0-9ÄÖÜ](?:[ ·-]?[A-Z0-9]){3,16}))(?![\w-])"
 )
 _VIN = re.compile(r"(?<![A-Z0-9-])(?=[A-Z0-9]{0,14}\d{3})[A-HJ-NPR-Z0-9]{17}(?![A-Z0-9-])")
+_MAKERS = re.compile(  # ISO 3780 codes of makers whose numbers carry no check digit (Europe, Asia)
+    r"(?:W(?:0[LV]|1[KN]|AU|A1|BA|BS|BY|DB|DC|DD|F0|MA|ME|MW|P0|P1|UA|V1|V2|VG|VW)|VF\d|VR[137]|VS[5-9SKX]|VN\d"
+    r"|Z(?:AR|CF|FA|FF|HW|AM|DM|AP|LA)|TM[ABPT]|TRU|TSM|S(?:A[JLRT]|B1|CA|CB|CC|CF|FD|HH|HS|U[PUF])|YV[1-4]|YS[23]"
+    r"|XT[AT]|X7L|UU1|U5Y|KM[HJ8]|KN[ADM]|KL[A1]|JH[ML]|JT[DEHMN]|JN[18]|JM[0-9Z]|JS[23A]|JF[12]|L(?:SV|VS|FV|BV|GX)"
+    r"|MA[136]|MB[HJ]|NM[0T])[A-HJ-NPR-Z\d]{8,10}\d{4}$"
+)
+_PLATE_DE = re.compile(r"(?<![\w-])[A-ZÄÖÜ]{1,3}-[A-Z]{1,2} ?\d{1,4}[EH]?(?![\w-])(?<! \d)")
+_BIRTH_BEHIND = re.compile(r"(?i)\d[ ,–-]{1,3}\w{0,4} ?\w{0,5} ?(?:birth|d\.?o\.?b|geburt|cumple|anniv)")
 _MRZ = re.compile(
-    r"[PIAC][A-Z<][A-Z]{3}[A-Z0-9<]{25,39}|(?<![A-Z0-9])[A-Z0-9<]{9}\d[A-Z<]{3}\d{7}[MFX<]\d{7}[A-Z0-9<]{2,16}"
+    r"[PIACV][A-Z<][A-Z]{3}[A-Z0-9<]{25,39}|(?<![A-Z0-9])P[A-Z<][A-Z]{3}[A-Z]{1,30}<<[A-Z<]{3,36}"
+    r"|(?<![A-Z0-9])[A-Z0-9<]{9}\d[A-Z<]{3}\d{7}[MFX<]\d{7}[A-Z0-9<]{2,16}"
 )
 
 
@@ -78,6 +103,10 @@ class NationalIds(Rules):
 
     def hits(self, text: str, page: Page) -> Iterator[Hit]:
         """A number named an order or an article is none."""
+        if "<<" in text:
+            for match in _MRZ.finditer(text):
+                if match[0].count("<") >= 2:
+                    yield Hit(*match.span(), "PASSPORT", 0.9, "machine readable zone")
         if not any(character.isdigit() for character in text):
             return
         promised = {"NATIONAL_ID", "TAX_ID"} & set(page.promised)
@@ -93,9 +122,6 @@ class NationalIds(Rules):
         for match in _MEDICAL.finditer(text):
             if len(digits_of(match[2])) >= 3:
                 yield Hit(*match.span(2), "MEDICAL_ID", 0.8, "medical id behind label")
-        for match in _MRZ.finditer(text):
-            if match[0].count("<") >= 2:
-                yield Hit(*match.span(), "PASSPORT", 0.9, "machine readable zone")
 
 
 class Births(Rules):
@@ -107,6 +133,11 @@ class Births(Rules):
         """The date alone, not its word."""
         for match in _BIRTH.finditer(text):
             yield Hit(*match.span(1), "DATE_OF_BIRTH", 0.9, "date of birth")
+        if _BIRTH_BEHIND.search(text):
+            for match in _THEN_BIRTH.finditer(text):
+                yield Hit(*match.span(1), "DATE_OF_BIRTH", 0.6, "date before its word")
+        for match in _BORN_IN.finditer(text):
+            yield Hit(*match.span(1), "DATE_OF_BIRTH", 0.6, "year of birth")
 
 
 class Vehicles(Rules):
@@ -118,6 +149,9 @@ class Vehicles(Rules):
         """Plates behind their words, vehicle numbers also by check digit."""
         for match in _VEHICLE.finditer(text):
             yield Hit(*match.span(1), "VEHICLE", 0.7, "vehicle behind label")
+        for match in _PLATE_DE.finditer(text):
+            if " " in match[0] and not named_otherwise(text, match.start()) and not page.ruled_out:
+                yield Hit(*match.span(), "VEHICLE", 0.5, "plate")
         for match in _VIN.finditer(text):
-            if vin(match[0]) and not match[0].isdigit():
+            if (vin(match[0]) or _MAKERS.match(match[0])) and not match[0].isdigit():
                 yield Hit(*match.span(), "VEHICLE", 0.8, "vin")

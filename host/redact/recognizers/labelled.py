@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from host.core.pii.fits import REPORTED, fits, starts_upper
-from host.core.pii.labels import promised
+from host.core.pii.labels import ending, promised
 from host.redact.names import NAMES
 from host.redact.recognizers.base import Hit, Page, Rules
 
@@ -17,19 +17,27 @@ TYPES = (
     "PERSON", "PHONE", "SECRET", "TAX_ID", "TOKEN", "USERNAME", "VEHICLE",
 )  # fmt: skip
 _PAIR = re.compile(
-    r"(?:^|[\n|·•;,\t(]|[ ]{2}|\. )[ \t]{0,8}([^\W\d][^\n:|·•;\t]{0,40}?)[ ]?(?::|："  # noqa: RUF001
+    r"(?:^|[\n|·•;,\t(]|[ ]{2}|\. |[ ]/[ ])[ \t]{0,8}([^\W\d][^\n:|·•;\t]{0,40}?)[ ]?(?::|："  # noqa: RUF001
     r"|=)[ \t]{1,8}(?=\S)([^\n|·•\t;]{1,200})|(?:^"
     r"|\n)[ \t]{0,8}([^\W\d][^\n:|·•;\t]{0,40}?)[ ]?:\n[ \t]{0,8}([^\n]{1,160})"
 )
-_NEXT_LABEL = re.compile(r"[,.]?[ ]{1,3}(?=[^\W\d][^\n:,.;]{0,24}?(?<!\d)[:=](?:[ ]|$))|[ ]{3,}|[ ]\(|[ ](?:-|/)[ ]")
+_NEXT_LABEL = re.compile(
+    r"[,.]?[ ]{1,3}(?=[^\W\d][^\n:,.;]{0,24}?(?<!\d)[:=](?:[ ]|$))|[ ]{3,}|[ ]<(?=[^\s<>]{1,64}@)|[ ]\(|[ ](?:-|/)[ ]"
+)
 _QUOTED = re.compile(r"[\"']([^\"'\n:]{1,40})[\"']\s?(?::|=>|=)\s?[\"']([^\"\n]{1,200}?)[\"'](?=\s?[,}\]\n;)]|\s*$)")
 _TAGGED = re.compile(r"<([A-Za-z][\w:-]{1,30})(?: [^<>]{0,200})?>([^<>\n]{1,200})</\1>")
 _ASSIGNED = re.compile(r"(?<![\w?&/.-])([A-Za-z][A-Za-z0-9_.-]{1,40})=([^\s,;&\"'<>()]{2,200})")
+_PAIRED = re.compile(r"[:=]\s?\S")
 _LINE = re.compile(r"[^\n]+")
 _LABEL_NUMBER = re.compile(
     r"(?:^|[\n|·•;,\t(])[ \t]{0,8}([^\W\d_][^\n:|·•;,\t\d]{1,36}?)[.:#]?[ \t]{1,4}"
     r"((?=[\w+(./-]{0,40}\d)[\w+(][\w+()./ -]{2,40})(?=$|[\n|·•;,\t):])"
 )
+_NUMBER = re.compile(  # groups of digits and capitals as they stand in a sentence
+    r"(?<![\w@/+&=?-])(?:[A-Z]{1,3}[ -]?)?(?=[A-Z]{0,4}\d)[A-Z\d]{1,34}(?:\([A-Z\d]\))?"
+    r"(?:[./-][A-Z\d]{1,24}|[ ](?=[A-Z]{0,4}\d)[A-Z\d]{1,24}|[ ][A-Z](?![\w'°º.])){0,10}(?:\([A-Z\d]\))?(?![\w@])"
+)
+_CLAUSE = re.compile(r"[\n|;,·•\t(]|(?<=[^\W\d_]{4})\. |(?<=\d) ")
 _NUMBERED = frozenset(
     "BANK_ACCOUNT CARD DRIVER_LICENSE IBAN MEDICAL_ID NATIONAL_ID PASSPORT TAX_ID VEHICLE".split()  # noqa: SIM905
 )
@@ -56,6 +64,7 @@ class Labelled(Rules):
                 yield from self._by_line(text)
             if any(character.isdigit() for character in text):
                 yield from self._by_space(text)
+                yield from self._in_sentence(text)
 
     def _by_hint(self, text: str, page: Page) -> Iterator[Hit]:
         start = len(text) - len(text.lstrip())
@@ -75,7 +84,7 @@ class Labelled(Rules):
         at = 0
         while match := _PAIR.search(text, at):
             label, (start, end) = match[1] or match[3], match.span(2 if match[1] else 4)
-            at = max(match.start() + 1, start)
+            at = max(match.start() + 1, start if match[1] else text.rfind("\n", 0, start))  # "user:" over "login: x"
             kinds = _promised_by(label)
             if kinds:
                 yield from _value(text, start, end, kinds, "label")
@@ -92,6 +101,8 @@ class Labelled(Rules):
         lines = [(match.start(), match.end()) for match in _LINE.finditer(text)]
         for (start, end), (below, stop) in pairwise(lines):
             label = text[start:end].strip(" \t:*")
+            if _PAIRED.search(label):
+                continue  # the label has its value beside it
             if 1 < len(label) <= 40 and len(label.split()) <= 5 and sum(c.isdigit() for c in label) <= 2:
                 kinds = _promised_by(label)
                 if kinds and not _promised_by(text[below:stop].strip(" \t:*")):
@@ -104,6 +115,25 @@ class Labelled(Rules):
             kinds = tuple(kind for kind in _promised_by(label) if kind in _NUMBERED)
             if kinds and len(label.split()) <= 4:
                 yield from _value(text, match.start(2), match.end(2), kinds, "label before")
+
+    def _in_sentence(self, text: str) -> Iterator[Hit]:
+        """ "… with passport no. K1234567 and BSN 111222333": a number right behind the words of its kind."""
+        for match in _NUMBER.finditer(text):
+            if match.end() - match.start() < 4:
+                continue
+            start = match.start()
+            before = _CLAUSE.split(text[max(0, start - 44) : start])[-1]
+            words = re.match(r"[A-Z]{2,3}[ -]", match[0])  # "SIN 046 454 286": the first letters may be the label
+            for label, at in (
+                (before, start),
+                (before + (words[0] if words else ""), start + (words.end() if words else 0)),
+            ):
+                kinds = ending(label) if label.strip(" :#.") else ()
+                value = text[at : match.end()]
+                kind = kept(kinds, value, False) if kinds else ""
+                if kind:
+                    yield Hit(at, match.end(), kind, 0.75, "number behind its word")
+                    break
 
 
 def _promised_by(label: str) -> tuple[str, ...]:

@@ -9,7 +9,14 @@ from host.core.pii.context import is_measure
 from host.core.pii.words import UPPER
 from host.redact.names import NAMES
 from host.redact.recognizers.base import Hit, Page, Rules
-from host.redact.recognizers.beside import is_firm_before, is_part_of_thing, is_place_before, is_thing_next
+from host.redact.recognizers.beside import (
+    PARTICLES,
+    is_firm_before,
+    is_nameless,
+    is_part_of_thing,
+    is_place_before,
+    is_thing_next,
+)
 
 
 class Modelled(Rules):
@@ -32,13 +39,20 @@ def _person(text: str, hit: Hit, page: Page) -> Iterator[Hit]:
         (m[0], hit.start + m.start(), hit.start + m.end())
         for m in re.finditer(r"[^\s,;:()\"|/]+", text[hit.start : hit.end])
     ]
+    led = ""
     while words and _is_dull(words[0][0]):
-        words.pop(0)
+        led = words.pop(0)[0]
     while len(words) > 1 and words[-1][0].islower() and words[0][0][:1].isupper() and not NAMES.is_family(words[-1][0]):
         words.pop()  # the sentence that goes on
     while words and _is_dull(words[-1][0]):
         words.pop()
-    if not words:
+    if any(word[:1].isupper() for word, _start, _end in words):
+        while words[0][0].islower() and words[0][0] not in PARTICLES:
+            words.pop(0)
+    if words and words[0][0][:1].isupper():  # a sentence is no name: what follows its first small word is none of it
+        small = (n for n, (word, _s, _e) in enumerate(words) if word.islower() and word not in PARTICLES)
+        words = words[: next(small, len(words))]
+    if not words or is_nameless(page.hint):
         return
     start, end = words[0][1], words[-1][2]
     plain = [word.strip(".,'-") for word, _s, _e in words]
@@ -49,7 +63,7 @@ def _person(text: str, hit: Hit, page: Page) -> Iterator[Hit]:
     ):
         return
     known = [NAMES.is_given(word) or NAMES.is_family(word) for word in plain]
-    if is_place_before(text, start):
+    if is_place_before(text, start) or _is_of_a_thing(text, start, end, plain, known, led):
         return
     if is_thing_next(text, end) and not (len(known) > 1 and all(known) and NAMES.is_surely_given(plain[0])):
         return
@@ -59,6 +73,38 @@ def _person(text: str, hit: Hit, page: Page) -> Iterator[Hit]:
         return
     if hit.score >= _believed_from(plain, known, text, start, end):
         yield Hit(start, end, "PERSON", max(0.3, min(hit.score, 0.85)), "name model")
+
+
+def _is_of_a_thing(text: str, start: int, end: int, words: list[str], known: list[bool], led: str) -> bool:
+    """Whether unknown words are the rest of a dish's or a place's name, a shop's genitive, or a German landmark."""
+    if len(words) == 1 and not known[0] and led[:1].isupper():
+        return True  # "Quiche Lorraine": the ordinary word before it was all that the model had beside it
+    if any(word.endswith("'s") for word in words[:-1]):
+        return True
+    begins = not text[text.rfind("\n", 0, start) + 1 : start].strip()
+    shop = words[0].endswith("'s") or text.startswith("'s ", end)
+    if len(words) == 1 and begins and shop and not NAMES.is_given(words[0].removesuffix("'s")):
+        return True
+    return len(words) == 2 and not any(known) and words[0].endswith("er") and words[1].lower() in _SIGHTS
+
+
+_SIGHTS = frozenset(
+    [
+        "dom",
+        "tor",
+        "turm",
+        "platz",
+        "markt",
+        "hof",
+        "hafen",
+        "rathaus",
+        "schloss",
+        "münster",
+        "park",
+        "garten",
+        "bahnhof",
+    ]
+)
 
 
 def _believed_from(words: list[str], known: list[bool], text: str, start: int, end: int) -> float:

@@ -13,9 +13,13 @@ _CARD = re.compile(r"(?<![\w.#])(?<!\d[-/])\d(?:[ \t.·•-]{0,3}\d){11,18}(?![\
 _FOURS = re.compile(
     r"(?<![\w-])(?<!\d[ .-])(?:\d{4}([ .-]{1,3})\d{4}\1\d{4}\1\d{4}|3[47]\d{2}([ .-]{1,3})\d{6}\2\d{5})(?![\w-]|[ .]\d)"
 )
+_WRAPPED = re.compile(  # broken at the end of a line, between groups
+    r"(?<![\w-])\d{4}(?:[ ]\d{4}){0,2}\n\d{4}(?:[ ]\d{4}){0,2}(?![\w-]|[ ]\d)"
+)
 _CARD_WORD = re.compile(
-    r"(?i)card|karte|tarjeta|carte|carta\b|kaart|cart[aã]o|kort|kart\b|visa|master|amex|maestro|\bcc\b|credit|debit"
-    r"|kredit|pan\b"
+    r"(?i)card|karte|tarjeta|carte|carta\b|kaart|cart[aã]o|kort|kart[ay]?\b|visa|master|amex|american express|maestro"
+    r"|\bcc\b|credit|debit|kredit|pan\b|discover|diners|\bjcb\b|union ?pay|rupay|\bmir\b|\belo\b|troy|dankort"
+    r"|bancontact|girocard|interac|карт|卡号|银行卡|カード|카드"
 )
 _ISSUERS = re.compile(  # first digits and lengths that are in use (ISO/IEC 7812 registry as the networks publish it)
     r"3[47]\d{13}|3(?:0[0-59]|[689]\d)\d{11}|35\d{14}|4(?:\d{12}|\d{15}|\d{18})|(?:5[1-5]\d\d|2[2-7]\d\d)\d{12}"
@@ -41,13 +45,19 @@ _ACCOUNT = re.compile(
     r"(?i)\b(?:(?:bank |checking |savings |current )?(?:account|acct|a/c)(?: ?(?:no|nr|number|num))?"
     r"|routing(?: ?(?:no|number))?|aba|sort ?code|bsb|konto(?:nummer|[- ]?nr)?|kto\.?(?:[- ]?nr)?|blz|bankleitzahl"
     r"|cuenta(?: n[úu]m\w*| bancaria| corriente)?|ccc|clabe|compte(?: n\w*)?|rib|conto(?: corrente)?|c/c"
-    r"|rekening(?:nummer)?|conta(?: corrente)?|numer (?:konta|rachunku)|ifsc|bic|swift|transit)\b\.?(?:\s?(?:no|nr"
+    r"|rekening(?:nummer)?|conta(?: corrente)?|ag[êe]ncia|numer (?:konta|rachunku)|ifsc|bic|swift|transit"
+    r"|(?:bank|plus|post)[ -]?giro(?:nummer)?|kontonr|tilinumero|nib|cbu|cvu|číslo účtu|számlaszám"
+    r"|acc)\b\.?(?:\s?(?:no|nr"
     r"|n[º°o]|#|is|ist|es|est))?\.?[ \t:#]{1,4}"
     r"((?-i:(?=[A-Z0-9 .\-/]{0,30}\d)[A-Z0-9](?:[ .\-/]?[A-Z0-9]){4,27}|[A-Z]{6}[A-Z0-9]{2}(?:[A-Z0-9]{3})?))(?![\w-])"
 )
 _SORT_CODE_PAIR = re.compile(r"(?<![\d-])\d\d-\d\d-\d\d\s{1,3}\d{8}(?!\d)")
 _WALLET = re.compile(
-    r"(?<![A-Za-z0-9])(?:bc1[a-z0-9]{20,70}|[13][1-9A-HJ-NP-Za-km-z]{25,34}|0x[0-9a-fA-F]{40}"
+    r"(?<![A-Za-z0-9])(?:(?:bc|tb|ltc|dgb|vtc|addr|stake|cosmos|osmo|terra|bnb|inj|sei|celestia|kava|juno|thor)"
+    r"1[ac-hj-np-z02-9]{25,100}|bc1[a-z0-9]{20,70}|bitcoincash:[qp][a-z0-9]{41}|G[A-Z2-7]{55}"
+    r"|tz[1-4][1-9A-HJ-NP-Za-km-z]{33}"
+    r"|1[1-9A-HJ-NP-Za-km-z]{46,47}|8[0-9AB][1-9A-HJ-NP-Za-km-z]{93}|t1[1-9A-HJ-NP-Za-km-z]{33}"
+    r"|[13][1-9A-HJ-NP-Za-km-z]{25,34}|0x[0-9a-fA-F]{40}"
     r"|[LM][1-9A-HJ-NP-Za-km-z]{32,33}|r[1-9A-HJ-NP-Za-km-z]{28,34}"
     r"|4[0-9AB][1-9A-HJ-NP-Za-km-z]{93}|addr1[a-z0-9]{50,100}|T[1-9A-HJ-NP-Za-km-z]{33}"
     r"|D[5-9A-HJ-NP-U][1-9A-HJ-NP-Za-km-z]{32})(?![A-Za-z0-9])"
@@ -67,6 +77,9 @@ class Cards(Rules):
         for match in _FOURS.finditer(text):
             if not named_otherwise(text, match.start()) and not page.ruled_out:
                 yield Hit(*match.span(), "CARD", 0.7, "card by groups")
+        for match in _WRAPPED.finditer(text) if "\n" in text else ():
+            if len(digits_of(match[0])) == 16 and self._is_card(match[0].replace("\n", " "), text, match.start(), page):
+                yield Hit(*match.span(), "CARD", 0.9, "card over two lines")
         for match in _EXPIRY.finditer(text):
             yield Hit(*match.span(1), "CARD", 0.7, "card expiry")
 

@@ -10,10 +10,16 @@ from host.redact.recognizers.base import Hit, Page, Rules
 
 _IP4 = re.compile(r"(?<![\w.-])(?:\d{1,3}\.){3}\d{1,3}(?:/\d{1,2})?(?![\w]|\.\d|-\d)")
 _IP6 = re.compile(
-    r"(?<![\w:.])(?:[0-9A-Fa-f]{0,4}:){2,7}(?:[0-9A-Fa-f]{0,4}|(?:\d{1,3}\.){3}\d{1,3})(?:%\w{1,12})?(?:/\d{1,3})?(?![\w:])"
+    r"(?<![\w:.])(?:[0-9A-Fa-f]{0,4}:){2,7}(?:[0-9A-Fa-f]{0,4}"
+    r"|(?:\d{1,3}\.){3}\d{1,3})(?:%\w{1,12})?(?:/\d{1,3})?(?![\w:])"
 )
 _MAC = re.compile(
-    r"(?<![0-9A-Fa-f:.-])(?:[0-9A-Fa-f]{2}([:-]))(?:[0-9A-Fa-f]{2}\1){4}[0-9A-Fa-f]{2}(?![0-9A-Fa-f:-])|(?<![\w.])(?:[0-9A-Fa-f]{4}\.){2}[0-9A-Fa-f]{4}(?![\w.])"
+    r"(?<![0-9A-Fa-f:.-])(?:[0-9A-Fa-f]{2}([:-]))(?:[0-9A-Fa-f]{2}\1){4}[0-9A-Fa-f]{2}(?![0-9A-Fa-f:-])"
+    r"|(?<![\w.])(?:[0-9A-Fa-f]{4}\.){2}[0-9A-Fa-f]{4}(?![\w.])"
+)
+_MAC_BARE = re.compile(
+    r"(?i)\b(?:mac(?:[ _-]?addr\w*)?|hw[ _-]?addr\w*|bssid|ether|hardware address"
+    r"|lladdr)[\"']?[ :=]{1,3}[\"']?([0-9a-f]{12})\b"
 )
 _VERSION_WORD = re.compile(
     r"(?i)(?:\b(?:version|versión|firmware|build|release|rev(?:ision)?|ver|chrome|chromium|firefox|safari|edge|webkit"
@@ -30,7 +36,17 @@ _DEGREES = re.compile(
     r"|''))?\s?[NSns]\s?[,;/]?\s{0,2}\d{1,3}\s?°\s?\d{1,2}\s?['′]\s?(?:\d{1,2}(?:[.,]\d{1,4})?\s?(?:[\"″]"  # noqa: RUF001
     r"|''))?\s?[EWOewo]\b"
 )
-_LAT_LNG = re.compile(r"(?i)\b(?:lat(?:itude)?|lng|lon(?:gitude)?)[\"']?\s?[:=]\s?([+-]?\d{1,3}\.\d{3,})")
+_LAT_LNG = re.compile(
+    r"(?i)\b(?:lat(?:itude?)?|lng|lon(?:gitude?)?|breite(?:ngrad)?|länge(?:ngrad)?|latitudine|longitudine|breedtegraad"
+    r"|lengtegraad)[\"'\]]{0,2}\s?[:= ]\s?[\"']?([+-]?\d{1,3}[.,]\d{4,}|(?<=[:=] )[+-]?\d{1,3}\.\d{3,}"
+    r"|(?<=[:=])[+-]?\d{1,3}\.\d{3,})"
+)
+_ARC = r"\d{1,3}\s?[°º]\s?\d{1,2}[.,]\d{1,5}\s?['′]"  # noqa: RUF001
+_MINUTES = re.compile(  # degrees and decimal minutes, the letter in front or behind
+    rf"\b[NS]\s?{_ARC}?[ ,;/]{{1,3}}[EWO]\s?{_ARC}?|(?<![\w.]){_ARC}\s?[NS][ ,;/]{{1,3}}{_ARC}\s?[EWO]"
+    r"|\b[NS]\s?\d{1,2}[.,]\d{3,}\s?[°º]?[ ,;/]{1,3}[EWO]\s?\d{1,3}[.,]\d{3,}"
+)
+_PLUS_CODE = re.compile(r"(?<![\w+])[23456789CFGHJMPQRVWX]{8}\+[23456789CFGHJMPQRVWX]{2,3}(?![\w+])")
 
 
 class Machines(Rules):
@@ -48,8 +64,13 @@ class Machines(Rules):
                 if _is_ip6(match[0]):
                     yield Hit(*match.span(), "IP_ADDRESS", 0.9, "ip")
         for match in _MAC.finditer(text):
+            if len(set(match[0].lower()) - set(":-.")) < 2:
+                continue  # everybody or nobody
             if re.search("[a-fA-F]", match[0]) or ":" in match[0] or "MAC_ADDRESS" in page.promised:
                 yield Hit(*match.span(), "MAC_ADDRESS", 0.9, "mac")
+
+        for match in _MAC_BARE.finditer(text):
+            yield Hit(*match.span(1), "MAC_ADDRESS", 0.9, "mac behind label")
 
     def _is_ip4(self, text: str, whole: str, start: int, page: Page) -> bool:
         try:
@@ -83,7 +104,7 @@ class Places(Rules):
 
     def hits(self, text: str, page: Page) -> Iterator[Hit]:
         """Pairs of at least four decimals, degrees with minutes, and values behind lat and lng."""
-        for pattern in (_COORDINATES, _DEGREES):
+        for pattern in (_COORDINATES, _DEGREES, _MINUTES, _PLUS_CODE):
             for match in pattern.finditer(text):
                 yield Hit(*match.span(), "LOCATION", 0.8, "coordinates")
         for match in _LAT_LNG.finditer(text):

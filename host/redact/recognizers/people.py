@@ -10,11 +10,14 @@ from host.redact.names import NAMES, words_of
 from host.redact.recognizers.base import Hit, Page, Rules
 from host.redact.recognizers.beside import (
     NAME_WORD,
+    PARTICLES,
     is_firm_before,
+    is_nameless,
     is_part_of_thing,
     is_place_noun,
     is_thing_next,
 )
+from host.redact.recognizers.listed import is_goods_line, passengers, speakers
 
 NAME = rf"{NAME_WORD}\.?(?:[ ](?:{PARTICLE}[ ]){{0,2}}{NAME_WORD}\.?){{0,4}}"
 _TITLE = (
@@ -22,7 +25,7 @@ _TITLE = (
     r"|Captain|Sgt|Lt|Col|Hon|Judge|Nurse|Officer|Herrn?|Hr|Frau|Fr|Familie|Señora?|Sr|Sra|Srta|Señorita|Don|Doña"
     r"|Monsieur|Madame|Mademoiselle|Mme|Mlle|Me|Maître|Signor[ea]?|Sig|Sig\.ra|Dott|Dott\.ssa|Ing|Avv|Arq|Lic"
     r"|De heer|de heer|Mevrouw|mevrouw|Dhr|Mevr|Mw|Senhora?|Exmo|Exma|Pan|Pani|Pana|Bay|Bayan|Sayın|Fröken|Fru|Shri"  # noqa: RUF001
-    r"|Smt|Sri|Sheikh|Haji|Uncle|Aunt|Tante|Onkel|Tía|Tío|Oma|Opa|Dipl\.-Ing|Dr\.-Ing|med|rer|nat|phil|jur)"
+    r"|Panie|Panu|Panią|Państwo|Smt|Sri|Sheikh|Haji|Uncle|Aunt|Tante|Onkel|Tía|Tío|Oma|Opa|Dipl\.-Ing|Dr\.-Ing|med|rer|nat|phil|jur)"
 )
 _TITLED = re.compile(rf"(?<![\w'])({_TITLE})\b\.?[ ](?:(?:{_TITLE})\b\.?[ ]){{0,3}}({NAME})")
 _A_TITLE = re.compile(rf"{_TITLE}\.?")
@@ -68,7 +71,6 @@ _TOKEN = re.compile(
     rf"[^\W\d_](?:[^\W\d_]|'(?=[^\W\d_]))*(?:-[{UPPER}a-z](?:[^\W\d_]|'(?=[^\W\d_]))*)*\.?|[,;:.!?()\n|·•/&\"@#\d]"
 )
 _INITIAL = re.compile(rf"(?:[{UPPER}]\.){{1,3}}")
-_PARTICLES = words_of("particles.txt")
 
 
 class People(Rules):
@@ -81,7 +83,8 @@ class People(Rules):
         if text.isdigit():
             return
         yield from self._spoken_to(text)
-        yield from self._listed(text, page)
+        if not is_nameless(page.hint):
+            yield from self._listed(text, page)
 
     def _spoken_to(self, text: str) -> Iterator[Hit]:
         for match in _TITLED.finditer(text):
@@ -98,6 +101,8 @@ class People(Rules):
 
         for match in _CYRILLIC.finditer(text):
             yield Hit(*match.span(), "PERSON", 0.5, "name in Cyrillic")
+        for start, end, rule in (*passengers(text), *speakers(text)):
+            yield Hit(start, end, "PERSON", 0.6, rule)
 
     def _listed(self, text: str, page: Page) -> Iterator[Hit]:
         tokens = [(match[0], match.start(), match.end()) for match in _TOKEN.finditer(text)]
@@ -119,7 +124,7 @@ def _name_in(text: str, start: int, end: int, rule: str, strict: bool, single: b
     for count, (word, _s, _e) in enumerate(words):
         plain = word.rstrip(".,")
         known = NAMES.is_given(plain) or NAMES.is_family(plain)
-        if plain.lower() in _PARTICLES:
+        if plain.lower() in PARTICLES:
             continue
         if (NAMES.is_common(plain) or NAMES.is_thing(plain)) and not (
             known and (count > 0 or not strict or NAMES.is_surely_given(plain))
@@ -192,7 +197,7 @@ def _names_of(run: list[Token], text: str, page: Page) -> Iterator[Hit]:
         if length:
             end = run[at + length - 1]
             stop = end[2] - (1 if end[0].endswith(".") and len(end[0]) > 2 else 0)
-            if score:
+            if score and not (page.kind != "ocr" and length < 4 and is_goods_line(text, run[at][1], stop)):
                 yield Hit(run[at][1], stop, "PERSON", score, rule)
             at += length
         else:
@@ -241,11 +246,7 @@ def _reach(run: list[Token], at: int) -> int:
         plain = word.rstrip(".")
         if run[at + count - 1][0].endswith(".") and len(run[at + count - 1][0]) > 3:
             break
-        if (
-            plain.lower() in _PARTICLES
-            and at + count + 1 < len(run)
-            and not (_capital(word) and NAMES.is_family(plain))
-        ):
+        if plain.lower() in PARTICLES and at + count + 1 < len(run) and not (_capital(word) and NAMES.is_family(plain)):
             rest = [w[0] for w in run[at + count : at + count + 3]]
             if plain.lower() in ("e", "i", "y") and not (
                 len(rest) > 1 and _capital(rest[1]) and NAMES.is_family(rest[1].rstrip("."))
@@ -273,7 +274,7 @@ def _reach(run: list[Token], at: int) -> int:
         count += 1
         real += 1
     while (
-        count > 1 and run[at + count - 1][0].lower().rstrip(".") in _PARTICLES and not _capital(run[at + count - 1][0])
+        count > 1 and run[at + count - 1][0].lower().rstrip(".") in PARTICLES and not _capital(run[at + count - 1][0])
     ):
         count -= 1
     return count
@@ -291,7 +292,7 @@ def _judged(run: list[Token], at: int, count: int, text: str) -> tuple[int, floa
         return 0, 0.0, ""
     if NAMES.is_place(name) or (at > 0 and is_place_noun(run[at - 1][0])):
         return 0, 0.0, ""
-    rest = [word for word in words[1:] if len(word) > 1 and word.lower() not in _PARTICLES]
+    rest = [word for word in words[1:] if len(word) > 1 and word.lower() not in PARTICLES]
     if NAMES.is_given(first) and count > 1:
         known = [word for word in rest if NAMES.is_family(word) or NAMES.is_given(word)]
         sure = NAMES.is_surely_given(first)
@@ -310,23 +311,37 @@ def _judged(run: list[Token], at: int, count: int, text: str) -> tuple[int, floa
         count > 1
         and NAMES.is_family(first)
         and NAMES.is_surely_given(words[1])
-        and not NAMES.is_common(first)
+        and (not NAMES.is_common(first) or "-" in words[1])
         and not thing_next
     ):
         return count, 0.5, "family and given name"
+    if count == 2 and len(first) < 6 and NAMES.is_family(first) and NAMES.is_given(words[1]):
+        after = run[at + 2][0] if at + 2 < len(run) else ""
+        if after[:1].islower() and not NAMES.is_common(first) and not thing_next:
+            return 2, 0.4, "family and short given name"
     if count == 1 and NAMES.is_surely_given(first) and not thing_next and not is_part_of_thing(text, run[at][1], end):
         quoted = text[run[at][1] - 1 : run[at][1]] in ("'", '"') and text[end : end + 1] in ("'", '"')
         alone = not text[: run[at][1]].strip(" \t\n-•·*@\"'(") and not text[end:].strip(" \t\n.:,!?)\"'")
+        if _FILE_END.match(text, end):
+            return 0, 0.0, ""
+        paired = _GIVEN_BESIDE.match(text, end) or _GIVEN_BEFORE.search(text, max(0, run[at][1] - 24), run[at][1])
+        if paired and NAMES.is_surely_given(paired[1]):
+            return 1, 0.4, "given names together"
         prose = _is_prose(run, at, text)
         if alone or prose or (quoted and run[at][1] > 0):
             return 1, 0.4, "given name"
     return 0, 0.0, ""
 
 
+_FILE_END = re.compile(r"(?:(?<=\.)|\.)[a-z]{2,4}\d?\b(?![.\w])")  # "Elisabeth.pdf"
+_GIVEN_BESIDE = re.compile(rf"[ ]?[/&+][ ]?({NAME_WORD})(?![\w./@])")
+_GIVEN_BEFORE = re.compile(rf"(?<![\w./@])({NAME_WORD})[ ]?[/&+][ ]?$")
+
+
 def _cell_at(run: list[Token], at: int, text: str) -> tuple[int, float, str]:
     """An unknown word before a known family name: a person if the two or three are all there is."""
     words = [token[0].rstrip(".") for token in run]
-    if at or not 2 <= len(words) <= 4 or not all(_capital(w) or w.lower() in _PARTICLES for w in words) or "," in words:
+    if at or not 2 <= len(words) <= 4 or not all(_capital(w) or w.lower() in PARTICLES for w in words) or "," in words:
         return 0, 0.0, ""
     first, last = words[0], words[-1]
     alone = not text[: run[0][1]].strip(" \t\n-•·*@\"'(") and not text[run[-1][2] :].strip(" \t\n.:,!?)\"'")
@@ -353,7 +368,7 @@ def _plausible(rest: list[str], first: str) -> bool:
     """Whether an ambiguous given name with an unknown word is a person: the word is no ordinary one and not shouted."""
     return (
         len(rest) <= 2
-        and all(len(word) > 2 and (word[1:].islower() or first.isupper()) for word in rest)
+        and all(len(word) > 1 and (word[1:].islower() or first.isupper()) for word in rest)
         and not NAMES.is_common(first)
     )
 
@@ -369,7 +384,7 @@ def _initial_at(run: list[Token], at: int, text: str) -> tuple[int, float, str]:
         count += 1
     if at + count >= len(run):
         return 0, 0.0, ""
-    while at + count < len(run) - 1 and run[at + count][0].lower() in _PARTICLES:
+    while at + count < len(run) - 1 and run[at + count][0].lower() in PARTICLES:
         count += 1
     word = run[at + count][0].rstrip(".")
     if not _capital(word) or not NAMES.is_family(word) or is_thing_next(text, run[at + count][2]):
