@@ -22,14 +22,20 @@ from host.redact.failure import NotChecked
 # Between three tries. What ticks has just ticked, and leaves the most time now; what moves comes to rest.
 TRIES_PAUSE_S = (0.0, 0.3)
 TILE_PX = 4000  # of the device; textures end at 16,384, and a software renderer takes memory for each
+PINCH_SLACK = 1e-3
+SCROLL_LOOKS, SCROLL_PAUSE_S = 24, 0.06
+LOOK_PAUSES_S = (0.0, 0.1, 0.4)
 LEAST_SCREENCAST = {"format": "jpeg", "quality": 1, "maxWidth": 16, "maxHeight": 16, "everyNthFrame": 1000}
 MOST_REPLY_BYTES = 48 << 20
 VIEW = (
     "[innerWidth, innerHeight, devicePixelRatio, scrollX, scrollY, visualViewport.scale,"
-    " Math.max(document.documentElement.scrollWidth, innerWidth),"
-    " Math.max(document.documentElement.scrollHeight, document.body ? document.body.scrollHeight : 0, innerHeight),"
+    " Math.max(document.documentElement?.scrollWidth ?? 0, innerWidth),"
+    " Math.max(document.documentElement?.scrollHeight ?? 0, document.body?.scrollHeight ?? 0, innerHeight),"
     " document.hidden ? 1 : 0]"
 )
+
+# What of a view the capture itself may change: it ends the zoom where the app has set no screen.
+NOT_LAYOUT = ("page_width", "page_height", "hidden", "pinched")
 
 T = TypeVar("T")
 Find = Callable[[Sequence[Text]], Awaitable[list[list[Found]]]]
@@ -37,7 +43,11 @@ Find = Callable[[Sequence[Text]], Awaitable[list[list[Found]]]]
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What of the page the window shows; CSS pixels. `scale` is device pixels to one of them."""
+    """What of the page the window shows; CSS pixels. `scale` is device pixels to one of them.
+
+    `pinched`: it is zoomed without a new layout, as a phone does with a page that is too wide. A capture with a clip
+    shows all of the window without that zoom. Observed with Chromium 156.
+    """
 
     width: float
     height: float
@@ -47,6 +57,7 @@ class View:
     page_width: float
     page_height: float
     hidden: bool
+    pinched: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +99,7 @@ async def take(session: Session, asked: Wanted, seen: bytes | None, find: Find) 
                     return shot
                 if pause_s is not None:
                     await asyncio.sleep(pause_s)
-                    view = await look(session)
+                    view = await _settled(session)
     except (CdpFailure, ConnectionGone) as problem:
         raise NotChecked("page", str(problem)[:200] or "the tab is gone") from None
     raise NotChecked("changing", "the page was not the same before and after the picture, three times")
@@ -125,7 +136,7 @@ async def _once(
 async def _still_there(session: Session, page: PageText, found: list[list[Found]], area: Box, view: View) -> bool:
     """Are the nodes with something private where they were in the picture? A clock beside them may go on."""
     now_seen = await look(session)
-    if replace(now_seen, page_width=view.page_width, page_height=view.page_height, hidden=view.hidden) != view:
+    if replace(now_seen, **{name: getattr(view, name) for name in NOT_LAYOUT}) != view:
         return False
     barred = {_facts(page, page.places[one.place]) for one in wanted(page, found)}
     if not barred:
@@ -156,6 +167,12 @@ def area_of(asked: Wanted, view: View) -> Box:
     left, top = math.floor(area.x * view.scale) / view.scale, math.floor(area.y * view.scale) / view.scale
     width = max(1, round(area.width * view.scale)) / view.scale
     height = max(1, round(area.height * view.scale)) / view.scale
+    if view.pinched and _beyond(
+        Box(left, top, width, height), view, 1 / view.scale
+    ):  # the window would get another size for it
+        raise NotChecked(
+            "scale", "the page is zoomed by pinching; set Emulation.setPageScaleFactor to 1, or ask without fullPage"
+        )
     pixels = round(width * view.scale) * round(height * view.scale)
     if pixels > asked.most_pixels:
         most = int(height * asked.most_pixels / pixels)
@@ -178,35 +195,58 @@ def seen_box(area: Box, view: View) -> Box:
 
 async def look(session: Session) -> View:
     """What the window shows right now. Raises NotChecked, CdpFailure, ConnectionGone."""
-    try:
-        made = await _asked(session, session.page.facts.committed_loader)
-    except CdpFailure:  # the document was written anew
-        made = await _asked(session, "")
-    facts = made.get("result", {}).get("value")
-    if not isinstance(facts, list) or not all(isinstance(one, int | float) and math.isfinite(one) for one in facts):
+    facts = await _asked(session, session.page.facts.committed_loader)
+    for pause_s in LOOK_PAUSES_S:  # the document was written anew, or another one is just coming
+        if facts is not None:
+            break
+        await asyncio.sleep(pause_s)
+        facts = await _asked(session, "")
+    if facts is None:
         raise NotChecked("page", "it does not say how large it is")
-    width, height, scale, scroll_x, scroll_y, pinch, page_width, page_height, hidden = map(float, facts)
+    width, height, scale, scroll_x, scroll_y, pinch, page_width, page_height, hidden = facts
     if not (0 < width < 1e5 and 0 < height < 1e5 and 0.1 <= scale <= 8):
         raise NotChecked("size", f"a window of {width:g} x {height:g} at scale {scale:g}")
-    if abs(pinch - 1) > 1e-3:
-        raise NotChecked("scale", "the page is zoomed by pinching; set Emulation.setPageScaleFactor to 1")
-    return View(width, height, scale, scroll_x, scroll_y, page_width, page_height, bool(hidden))
+    pinched = abs(pinch - 1) > PINCH_SLACK
+    return View(width, height, scale, scroll_x, scroll_y, page_width, page_height, bool(hidden), pinched)
 
 
-async def _asked(session: Session, document: str) -> dict[str, Any]:
+async def _settled(session: Session) -> View:
+    """What the window shows once it does not scroll any more, or after some time."""
+    view = await look(session)
+    for _ in range(SCROLL_LOOKS):
+        await asyncio.sleep(SCROLL_PAUSE_S)
+        now = await look(session)
+        if (now.scroll_x, now.scroll_y) == (view.scroll_x, view.scroll_y):
+            return now
+        view = now
+    return view
+
+
+async def _asked(session: Session, document: str) -> list[float] | None:
+    """The numbers of `VIEW`, None while the document in the frame is none that can tell."""
     guard, frame_id = session.page.guard, session.page.target_id
-    world = await _in_time(session, session.worlds.of(session.connection, guard, frame_id, document))
-    ask = {"expression": VIEW, "contextId": world, "returnByValue": True, "timeout": 2000}
-    return await _call(session, "Runtime.evaluate", ask)
+    try:
+        world = await _in_time(session, session.worlds.of(session.connection, guard, frame_id, document))
+        ask = {"expression": VIEW, "contextId": world, "returnByValue": True, "timeout": 2000}
+        made = await _call(session, "Runtime.evaluate", ask)
+    except CdpFailure:
+        return None
+    facts = made.get("result", {}).get("value")
+    told = isinstance(facts, list) and all(isinstance(one, int | float) and math.isfinite(one) for one in facts)
+    return list(map(float, facts)) if told else None
+
+
+def _beyond(area: Box, view: View, slack: float = 0.0) -> bool:
+    return (
+        area.x < view.scroll_x - slack
+        or area.y < view.scroll_y - slack
+        or area.x + area.width > view.scroll_x + view.width + slack
+        or area.y + area.height > view.scroll_y + view.height + slack
+    )
 
 
 async def _capture(session: Session, area: Box, view: View) -> list[bytes]:
-    beyond = (
-        area.x < view.scroll_x
-        or area.y < view.scroll_y
-        or area.x + area.width > view.scroll_x + view.width
-        or area.y + area.height > view.scroll_y + view.height
-    )
+    beyond = _beyond(area, view)
     rows = max(1, math.ceil(area.height * view.scale / TILE_PX))
     step = math.ceil(area.height * view.scale / rows) / view.scale
     tiles = []

@@ -170,18 +170,25 @@ def block(
     hints: Sequence[str] = (),
     weight: str = "400",
     is_named: bool = False,
+    is_control: bool = False,
 ) -> Block:
     run = Run()
     run.add(text, 0, 0, len(text))
     size = (x, y, 10.0 * len(text), 16.0)
     sort: TextKind = "field" if kind == "field" else "text"
-    return Block(run, 0, size, 16.0, Look(16, weight), sort, list(hints), is_named=is_named)
+    return Block(run, 0, size, 16.0, Look(16, weight), sort, list(hints), is_named=is_named, is_control=is_control)
 
 
 JOINED = (  # blocks, joined texts with their hints
     pytest.param([block("12", 0, 0), block("34", 20, 0)], [("1234", [])], id="touching"),
     pytest.param([block("12", 0, 0), block("34", 30, 0)], [("12 34", [])], id="beside"),
     pytest.param([block("12", 0, 0), block("34", 90, 0)], [], id="far"),
+    pytest.param([block("An", 0, 0, is_control=True), block("Ulm", 20, 0, is_control=True)], [], id="buttons"),
+    pytest.param([block("a n n @ ex a m p l e", 0, 0)], [("ann@example", [])], id="a-letter-a-box"),
+    pytest.param([block("1 2 3 4 5 6 7 8 9 10", 0, 0)], [], id="a-row-of-page-numbers"),
+    pytest.param([block("we do it as it is so do we", 0, 0)], [], id="short-words"),
+    pytest.param([block("XY12 3456\n7890 12", 0, 0)], [("XY12 3456 7890 12", [])], id="groups-over-lines"),
+    pytest.param([block("12 items\n7890 12", 0, 0)], [], id="words-over-lines"),
     pytest.param([block("34", 20, 0), block("12", 0, 0)], [("1234", [])], id="laid-out-backwards"),
     pytest.param([block("אב", 20, 0), block("גד", 0, 0)], [("אבגד", [])], id="right-to-left"),
     pytest.param([block("Ann", 0, 0), block("Ulm", 0, 18)], [("Ann\nUlm", [])], id="below"),

@@ -251,6 +251,24 @@ LAYOUTS = (  # body, script
         "",
         id="under-something-with-a-hole",
     ),
+    pytest.param(
+        "<p style='text-shadow:0 30px 0 #f0f'><s>ann@example.test</s></p><br><br><h>fine</h>", "", id="text-shadow"
+    ),
+    pytest.param(
+        "<p style='filter:drop-shadow(220px 40px 0 #f0f)'><s>ann@example.test</s></p><br><br><h>fine</h>",
+        "",
+        id="drop-shadow",
+    ),
+    pytest.param(
+        "<p style='-webkit-box-reflect:below 9px'><s>ann@example.test</s></p><br><br><h>fine</h>", "", id="reflection"
+    ),
+    pytest.param(
+        "<p>"
+        + "".join(f"<s style='display:inline-block;width:18px'>{letter}</s>" for letter in "ann@example.test")
+        + "</p><h>fine</h>",
+        "",
+        id="a-letter-a-box",
+    ),
     pytest.param("<ul><li><s>ann@example.test</s><li><h>fine</h></ul>", "", id="list"),
     pytest.param("<table><tr><td><h>a</h><td><s>ann@example.test</s></table>", "", id="table"),
     pytest.param("<button><h>to</h> <s>ann@example.test</s></button>", "", id="button-element"),

@@ -198,8 +198,20 @@ MEDIA = (
         "image",
         id="svg-image",
     ),
+    pytest.param(
+        f"<svg style='{AT}'><pattern id=p width=99 height=39 patternUnits=userSpaceOnUse><text y=20>Ann</text>"
+        "</pattern><rect width=100 height=40 fill='url(#p)' /></svg>",
+        "image",
+        id="svg-pattern",
+    ),
     pytest.param(f"<embed type=application/x-none style='{AT}'>", "plugin", id="embed"),
 )
+
+
+async def test_a_plain_gradient_of_a_drawing_is_no_picture(tab: Tab) -> None:
+    gradient = "<linearGradient id=p><stop stop-color=red /></linearGradient>"
+    await show(tab, f"<svg style='{AT}'>{gradient}<rect width=100 height=40 fill='url(#p)' /></svg>")
+    assert (await read(session_of(tab))).media == []
 
 
 @pytest.mark.parametrize(("body", "kind"), MEDIA)

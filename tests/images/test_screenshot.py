@@ -144,6 +144,33 @@ async def test_a_clip_is_a_part_of_what_the_window_shows(shown: Any) -> None:
     assert (await _problem(tab, clip=outside)).details["step"] == "size"
 
 
+SCREEN = {"width": 390, "height": 500, "deviceScaleFactor": 2, "mobile": True}
+
+
+async def test_a_page_zoomed_by_pinching_comes_without_the_zoom_and_never_beyond_the_window(shown: Any) -> None:
+    tab = await shown("<meta name=viewport content='width=device-width'>" + ROW * 40)
+    await tab.cdp("Emulation.setDeviceMetricsOverride", **SCREEN)
+    await tab.cdp("Emulation.setPageScaleFactor", pageScaleFactor=2)
+    await tab.js(f"scrollTo(0, 137), {PAINTED}")
+    assert await tab.js("visualViewport.scale") == pytest.approx(2, abs=0.01)
+    picture = await shot(tab)
+    assert picture.image.width == 2 * await tab.js("innerWidth")
+    await hidden(tab, picture)
+    assert (await _problem(tab, fullPage=True)).details["step"] == "scale"
+
+
+async def test_a_document_without_any_element_comes(shown: Any) -> None:
+    tab = await shown("<script>onload = () => document.documentElement.remove()</script>")
+    assert await tab.js("document.documentElement === null")
+    assert (await shot(tab)).bars == []
+
+
+async def test_a_page_that_scrolls_smoothly_is_waited_for(shown: Any) -> None:
+    tab = await shown(ROW * 200)
+    await tab.js("scrollTo({top: 3000, behavior: 'smooth'}), 1")
+    await hidden(tab, await shot(tab))
+
+
 async def test_a_very_high_page_comes_whole_with_its_header_once(shown: Any) -> None:
     header = "<header style='position:fixed;top:0;left:0;right:0;height:30px;background:#00f'></header>"
     tab = await shown(header + ROW * 220)

@@ -15,7 +15,8 @@ class Block:
     """A text that is read in one go, with the element around it: `owner`. `line` is its line height in pixels.
 
     `is_label` says that it speaks for the text beside it and looks so, `is_named` that the one beside it speaks for it;
-    `is_heading` that it speaks for those below it, `is_cell` that it stands in a column with a head.
+    `is_heading` that it speaks for those below it, `is_cell` that it stands in a column with a head;
+    `is_control` that it is what a field or a button shows.
     """
 
     run: Run
@@ -29,6 +30,7 @@ class Block:
     is_heading: bool = False
     is_cell: bool = False
     is_named: bool = False
+    is_control: bool = False
 
 
 class Region(NamedTuple):

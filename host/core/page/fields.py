@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 from host.core.page.snapshot import Tree
 from host.core.redaction import TextKind
 
 BUTTONS = frozenset(("submit", "button", "reset"))
 USES_DEEP = 4
 DRAWING_CHARS = 4096
+PAINTED = frozenset(("text", "image", "foreignObject", "use", "feImage"))
+_REFERENCE = re.compile(r"""url\(["']?#([^"')]+)""")
 
 
 def field_text(tree: Tree, node: int, sort: str) -> tuple[str, TextKind]:
@@ -44,6 +48,15 @@ def copied(tree: Tree, use: int, deep: int = USES_DEEP) -> str | None:
         if tree.name(inner) == "use":
             texts.append(copied(tree, inner, deep - 1) if deep > 0 else None)
     return None if None in texts else " ".join(text for text in texts if text)
+
+
+def refers_to_picture(tree: Tree, style: str) -> bool:
+    """Does a computed `fill` or `filter` draw a pattern or a filter of the document that holds text or a picture?"""
+    for name in _REFERENCE.findall(style):
+        target = tree.by_id(name)
+        if target >= 0 and any(tree.name(inner) in PAINTED for inner in range(target, tree.end(target))):
+            return True
+    return False
 
 
 def has_picture(style: str) -> bool:

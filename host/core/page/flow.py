@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from host.core.page import snapshot as snap
 from host.core.page.blocks import Block, Flow, Owner, Region
-from host.core.page.fields import copied, field_text, has_picture
+from host.core.page.copies import shadows
+from host.core.page.fields import copied, field_text, has_picture, refers_to_picture
 from host.core.page.levels import ROOTS, Levels, is_block
 from host.core.page.run import Look, Place, Run, add_shown, character, offsets
 from host.core.page.shape import grown, joined, meet, touch
@@ -39,6 +40,7 @@ KEEPS_LINES = frozenset(("preserve", "preserve-breaks", "break-spaces"))
 KEEPS_SPACES = frozenset(("preserve", "preserve-spaces", "break-spaces"))
 READ = FIELDS | FRAMES | frozenset(MEDIA) | {"use"}
 PICTURES = (snap.BACKGROUND, snap.BORDER_IMAGE, snap.MASK, snap.CONTENT)
+REFERENCES = (snap.FILL, snap.FILTER)
 
 
 class _Item(NamedTuple):
@@ -101,7 +103,7 @@ class _Reader:
         columns = self._in_columns = self._columns()
 
         def draws(styles: list[int]) -> bool:
-            return bool(styles) and not plain.issuperset([styles[which] for which in PICTURES])
+            return bool(styles) and not plain.issuperset([styles[which] for which in (*PICTURES, *REFERENCES)])
 
         x, y, width, height = grown(self.area, CONTEXT_PX)
         right, bottom = x + width, y + height
@@ -237,6 +239,7 @@ class _Reader:
             [] if turned or (generated and columns) else boxes,
             clip,
             vague=columns and not generated,
+            copies=self._levels.innermost.copies + shadows(tree.style(layout, snap.TEXT_SHADOW)),
         )
         if turned:
             place.bounds = grown(bounds, boxes[0][2][3] / 2)
@@ -337,11 +340,13 @@ class _Reader:
         """A text that is barred with all of its element."""
         tree, run = self.tree, Run()
         place = Place(node, tree.document.nodes.backendNodeId[node], False, text, bounds, [], clip, "field")
+        place.copies = self._levels.innermost.copies
         add_shown(run, text, len(self.flow.places), range(len(text)), lines=True, spaces=False)
         run.trim()
         if run.text:
             self.flow.places.append(place)
-            self.flow.blocks.append(Block(run, node, bounds, min(bounds[3], 24.0), Look(), kind))
+            block = Block(run, node, bounds, min(bounds[3], 24.0), Look(), kind, is_control=tree.name(node) in FIELDS)
+            self.flow.blocks.append(block)
 
     # --- pictures
 
@@ -372,6 +377,8 @@ class _Reader:
             if self.tree.name(node) in ROOTS:
                 rect = self.area  # it is drawn behind everything
             self._region(node, rect, "background")
+        elif any(refers_to_picture(self.tree, self.tree.style(layout, which)) for which in REFERENCES):
+            self._region(node, rect, "image")
 
     def _use(self, node: int, layout: int, bounds: Rect, clip: Rect | None) -> None:
         """A copy of something else: its texts are told where they are defined, which may be nowhere to be seen."""

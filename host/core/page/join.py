@@ -25,6 +25,9 @@ STACK_CHARS = 400
 LINES_SHARED = 2  # by two parts of a long stack, so that nothing falls between them
 
 
+_LETTERS = re.compile(r"(?=.*[^\W\d])(?:\S{1,3}\s){7,}\S{1,3}", re.S)  # the widest letters touch
+_GROUPS = re.compile(r"(?=(?:\D*\d){8})[A-Z0-9]{2,9}(?:[ \n-][A-Z0-9]{2,9}){1,9}")
+_WORD = re.compile(r"\S+")
 RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 
 
@@ -53,7 +56,26 @@ def join_neighbours(blocks: Sequence[Block]) -> list[Joined]:
         for line in lines
         if len(line.blocks) > 1
     ]
-    return rows + [joined for stack in _stacks(lines) for joined in _parts(stack)]
+    stacks = [joined for stack in _stacks(lines) for joined in _parts(stack)]
+    cut: list[Block | Joined] = [*blocks, *rows]
+    return [*rows, *stacks, *(closed for one in cut for closed in _closed_up(one))]
+
+
+def _closed_up(one: Block | Joined) -> Iterator[Joined]:
+    """A text that boxes or line breaks cut where no word ends: a letter a box, a number a few groups a line."""
+    text = one.run.text
+    if len(text) > SHORT_CHARS or one.kind == "field":
+        return
+    if "\n" in text and _GROUPS.fullmatch(text):
+        between = " "
+    elif _LETTERS.fullmatch(text) and len(text) < 3 * text.count(" "):
+        between = ""
+    else:
+        return
+    run = Run()
+    for word in _WORD.finditer(text):
+        run.add_run(one.run.cut(*word.span()), between)
+    yield Joined(run, one.hints, "text")
 
 
 def split_by_look(blocks: Sequence[Block], places: Sequence[Place]) -> list[Joined]:
@@ -135,7 +157,7 @@ def _continues(before: Block, block: Block) -> bool:
         return False
     if _gap(before.bounds, block.bounds) > ROW_GAP_EM * max(before.line, block.line):
         return False
-    if "field" in (before.kind, block.kind):
+    if before.is_control or block.is_control or "field" in (before.kind, block.kind):
         return all(len(one.run.text) <= FIELD_CHARS and _is_number(one.run.text) for one in (before, block))
     if before.hints and block.hints and before.hints[0] != block.hints[0]:
         return False

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from host.core.page import snapshot as snap
-from host.core.page.shape import meet
+from host.core.page.copies import element_copies
+from host.core.page.shape import Affine, meet
 from host.core.page.snapshot import Rect, Tree
 
 DEFINITIONS = frozenset(("defs", "symbol", "clipPath", "mask", "marker", "pattern", "linearGradient", "radialGradient"))
@@ -21,7 +22,8 @@ ROOTS = frozenset(("HTML", "BODY"))  # what they clip and draw is the window's
 class Level(NamedTuple):
     """An element around what is read: `clip` bounds what is in it, `far_clip` what is positioned against others.
 
-    `block`: no text goes on over its edges; `apart`: it has a box of its own in a line; `unseen`: nothing in it shows.
+    `block`: no text goes on over its edges; `apart`: it has a box of its own in a line; `unseen`: nothing in it shows;
+    `copies`: where it is shown once more.
     """
 
     node: int
@@ -30,6 +32,7 @@ class Level(NamedTuple):
     unseen: bool
     clip: Rect | None
     far_clip: Rect | None
+    copies: tuple[Affine, ...] = ()
 
 
 class Levels:
@@ -82,7 +85,9 @@ class Levels:
             return around._replace(node=node, block=False, apart=False)
         block = is_block(display) or tree.attributes(node).get("role", "") in CELLS
         apart = display.startswith("inline-") or name in ("tspan", "textPath")
-        return Level(node, block, apart, unseen, clip, far)
+        effects, reflection = tree.style(layout, snap.FILTER), tree.style(layout, snap.REFLECT)
+        copies = around.copies + element_copies(effects, reflection, tree.document.layout.bounds[layout])
+        return Level(node, block, apart, unseen, clip, far, copies)
 
     def _outer_clip(self, node: int, position: str, around: Level) -> Rect | None:
         """What bounds an element: only what certainly does."""

@@ -228,11 +228,13 @@ def exact(page: PageText, one: Wanted, rects: Sequence[Sequence[float]] | None, 
 def _marks(page: PageText, one: Wanted, rects: Sequence[Rect]) -> list[Mark]:
     place = page.places[one.place]
     document = page.documents[place.document]
-    seen = [document.seen(rect, place.clip) for rect in rects]
+    shown = [*rects, *(copy.rect(rect) for copy in place.copies for rect in rects)]
+    seen = [document.seen(rect, place.clip) for rect in shown]
     return [Mark(one.type, place.source, box(rect)) for rect in seen if min(rect[2:]) > 0]
 
 
 def in_picture(page: PageText, one: Wanted) -> bool:
     """Does the picture show any of the place?"""
     place = page.places[one.place]
-    return min(page.documents[place.document].seen(place.bounds, place.clip)[2:]) > 0
+    document, shown = page.documents[place.document], [copy.rect(place.bounds) for copy in place.copies]
+    return any(min(document.seen(rect, place.clip)[2:]) > 0 for rect in (place.bounds, *shown))

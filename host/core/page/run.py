@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from host.core.page.shape import Affine
 from host.core.page.snapshot import Rect
 
 # Soft hyphens, zero-width and direction characters: nobody sees them, and they would split what is seen as one.
@@ -58,6 +59,7 @@ class Place:
     document: int = 0
     vague: bool = False
     look: Look | None = None
+    copies: tuple[Affine, ...] = ()  # from where it is to where it is shown once more
 
 
 @dataclass(slots=True)
@@ -99,6 +101,17 @@ class Run:
                     Piece(max(0, one.start - start), one.end - start, one.place, one.first + cut, one.last)
                 )
         found.trim()
+        return found
+
+    def cut(self, start: int, end: int) -> Run:
+        """Some of its characters as a text of its own; a piece that is changed on its way is kept whole."""
+        found = Run(self.text[start:end])
+        for one in self.pieces:
+            if one.start < end and one.end > start:
+                first, last = max(one.start, start), min(one.end, end)
+                straight = one.end - one.start == one.last - one.first
+                at = (one.first + first - one.start, one.last - one.end + last) if straight else (one.first, one.last)
+                found.pieces.append(Piece(first - start, last - start, one.place, *at))
         return found
 
     def gap(self, text: str = " ") -> None:

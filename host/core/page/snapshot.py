@@ -32,6 +32,10 @@ STYLES = (
     "mask-image",
     "content",
     "columns",
+    "text-shadow",
+    "filter",
+    "-webkit-box-reflect",
+    "fill",
 )
 (
     DISPLAY,
@@ -49,6 +53,10 @@ STYLES = (
     MASK,
     CONTENT,
     COLUMNS,
+    TEXT_SHADOW,
+    FILTER,
+    REFLECT,
+    FILL,
 ) = range(len(STYLES))
 CAPTURE: dict[str, Any] = {"computedStyles": STYLES}
 
