@@ -176,7 +176,7 @@ def test_a_secret_at_the_end_of_a_very_long_line_is_found(engine: Engine) -> Non
 
 
 ALONE = """
-import resource, socket, sys
+import re, socket, sys
 def closed(*_a, **_k): raise AssertionError("network")
 socket.socket.connect = closed
 socket.getaddrinfo = closed
@@ -188,7 +188,8 @@ engine = Engine.load(EngineConfig())
 for n in range(60):
     line = f"Ottokar Wiesengrund {{n}} and Anna Quillfeder{{n}} of Kirchweg {{n}}, 0911{{n:02}} Altdorf met. "
     engine.find([Text(line * 8)])
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+# Not ru_maxrss: that of the process that started this one lives on in it.
+print(int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1]) // 1024)
 """
 
 
