@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from bench.redaction.targets import ADDED_NOTHING, ADDED_PICTURES, BARRED, MASKING, MEMORY, PICTURES, STRUCTURED, TEXT
+from bench.redaction.targets import (
+    ADDED_NOTHING,
+    ADDED_PICTURES,
+    BARRED,
+    MASKING,
+    MEMORY,
+    PEER_TIME,
+    PICTURES,
+    STRUCTURED,
+    TEXT,
+)
 
 INTRODUCTION = """\
 Before an AI sees a picture of a page, the host draws bars over what is private in it. Where the page has its text in
@@ -68,5 +78,7 @@ WHY: Mapping[str, str] = {  # what lies behind a target when it is missed
     ADDED_NOTHING: "The page is captured without loss, where the plain capture beside it is a JPEG, and its text is "
     "read before it is known that nothing changed.",
     MASKING: "It is nearly all the name model's, which reads every line that could hold a name on one core or two.",
+    PEER_TIME: "Pictures are whole PNG files at the screen's own density here, to be scored by their pixels; the JPEG "
+    "of at most 1,000 pixels that callers get is the one timed below.",
     MEMORY: "Presidio's modules and the name model are most of it, and what was read lately is kept to be fast.",
 }

@@ -19,6 +19,7 @@ ADDED_TEXT = "added time, nothing but text, median"
 ADDED_PICTURES = "added time, new pictures in it, median"
 ADDED_NOTHING = "added time, nothing changed, median"
 MASKING = "text masked for a chat, slowest size"
+PEER_TIME = "added time, to the peer's, all pages"
 MEMORY = "memory of the redactor, at most"
 
 Figure = Count | float | None
@@ -110,7 +111,7 @@ def peer_targets(mine: Sequence[Verdict], theirs: Sequence[Verdict], outcome: Ou
         Target("recall beyond the peer's, all types", True, 0.2, ahead(everything)),
         Target("recall beyond the peer's, its own types", True, 0.2, ahead(fair)),
         Target("harmless texts barred, to the peer's", False, 0.1, share, " ×"),
-        Target("added time, to the peer's, all pages", False, 0.2, time, " ×"),
+        Target(PEER_TIME, False, 0.2, time, " ×"),
     ]
 
 
