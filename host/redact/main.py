@@ -1,7 +1,7 @@
 """The redactor's process: no network, everything loaded and tried, then rights dropped for good, then it serves.
 
 Run as `python -I -S -B main.py SETTINGS`. SETTINGS is JSON: `path` (where modules are), `channel` (a descriptor),
-`uid` (to become, or null), `engine` (an EngineConfig), `temp` (a folder of that uid's, for the OCR's files).
+`uid` (to become, or null), `engine` (an EngineConfig). The OCR's files lie in TMPDIR, a folder of that uid's.
 """
 
 from __future__ import annotations
