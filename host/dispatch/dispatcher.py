@@ -76,7 +76,7 @@ class Dispatcher:
     def submit(self, caller: Caller, request: Request, reply: Reply) -> Call:
         """Take a call in; `reply(result, error)` is called exactly once, perhaps before this returns."""
         self._number = number = self._number + 1
-        end = self.for_ai.begin() if caller.kind is Kind.CHAT else self._ended
+        end = self.for_ai.begin() if read_by_ai(caller) else self._ended
         call = Call(number, caller, request, time.perf_counter_ns(), end)
         call.services = self._services
         self._live[number] = call
