@@ -19,8 +19,8 @@ from host.core.page.run import Place
 from host.core.redaction import Box, Found, Mark, Media, Text
 from host.redact.failure import NotChecked
 
-# Between three tries. What ticks has just ticked, and leaves the most time now; what moves comes to rest.
-TRIES_PAUSE_S = (0.0, 0.3)
+# Between three tries. What moves comes to rest; then what ticks has just ticked, and leaves the most time now.
+TRIES_PAUSE_S = (0.3, 0.0)
 TILE_PX = 4000  # of the device; textures end at 16,384, and a software renderer takes memory for each
 PINCH_SLACK = 1e-3
 SCROLL_LOOKS, SCROLL_PAUSE_S = 24, 0.06
@@ -91,6 +91,7 @@ async def take(session: Session, asked: Wanted, seen: bytes | None, find: Find) 
     try:
         view = await look(session)
         async with held_still(session), awake(session, view.hidden):
+            view = await _ready(session, view)
             for pause_s in (*TRIES_PAUSE_S, None):
                 shot, same = await _once(session, asked, view, seen, find)
                 if same:
@@ -99,7 +100,7 @@ async def take(session: Session, asked: Wanted, seen: bytes | None, find: Find) 
                     return shot
                 if pause_s is not None:
                     await asyncio.sleep(pause_s)
-                    view = await _settled(session)
+                    view = await (_ready if pause_s else _settled)(session, view)
     except (CdpFailure, ConnectionGone) as problem:
         raise NotChecked("page", str(problem)[:200] or "the tab is gone") from None
     raise NotChecked("changing", "the page was not the same before and after the picture, three times")
@@ -210,15 +211,24 @@ async def look(session: Session) -> View:
     return View(width, height, scale, scroll_x, scroll_y, page_width, page_height, bool(hidden), pinched)
 
 
-async def _settled(session: Session) -> View:
-    """What the window shows once it does not scroll any more, or after some time."""
-    view = await look(session)
-    for _ in range(SCROLL_LOOKS):
-        await asyncio.sleep(SCROLL_PAUSE_S)
+async def _ready(session: Session, view: View) -> View:
+    """What the window shows once the timers of a hidden tab have run that were held back.
+
+    Chromium 156 lets them run as a capture begins. So one goes before: else each picture would come with a change.
+    """
+    if view.hidden:
+        await _capture(session, Box(view.scroll_x, view.scroll_y, 1 / view.scale, 1 / view.scale), view)
+    return await _settled(session, view)
+
+
+async def _settled(session: Session, view: View) -> View:
+    """What the window shows once it has not scrolled any more since `view`, or after some time."""
+    for pause_s in (*(SCROLL_PAUSE_S,) * SCROLL_LOOKS, 0.0):
         now = await look(session)
         if (now.scroll_x, now.scroll_y) == (view.scroll_x, view.scroll_y):
             return now
         view = now
+        await asyncio.sleep(pause_s)
     return view
 
 

@@ -48,3 +48,13 @@ def host(folder: Path, cases: CaseSite) -> Iterator[Stdio]:
         assert made.finish() == 0
         assert made.errors == b""
         assert made.twice == []
+
+
+@pytest.fixture(autouse=True)
+def no_tab_outlives_its_test(request: pytest.FixtureRequest) -> Iterator[None]:
+    """A test that fails leaves its tabs, which the next one would count as its own."""
+    yield
+    if "host" in request.fixturenames:
+        host: Stdio = request.getfixturevalue("host")
+        for one in host.ok("browser.sessions")["sessions"]:
+            host.post("browser.closeSession", sessionId=one["sessionId"])  # its windows may go with it
