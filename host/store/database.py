@@ -84,12 +84,18 @@ def _set_up(connection: sqlite3.Connection, path: Path, scripts: Sequence[str], 
 
 def check_version(connection: sqlite3.Connection, path: Path, known: int) -> int:
     """The file's schema version; raises `STORE_UNAVAILABLE` when it is newer, or the file another program's."""
-    version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+    version = _version(connection)
+    if version == 0 and connection.execute("SELECT 1 FROM sqlite_schema").fetchone():
+        version = _version(connection)  # tables and number come in one transaction, which may just have ended
+        if version == 0:
+            raise refused(path, "foreign_file", "is another program's database; choose another folder")
     if not 0 <= version <= known:
         raise refused(path, "newer_schema", f"has schema {version}, this program knows {known}; use the newer program")
-    if version == 0 and connection.execute("SELECT 1 FROM sqlite_schema").fetchone():
-        raise refused(path, "foreign_file", "is another program's database; choose another folder")
     return version
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
 def migrate(connection: sqlite3.Connection, path: Path, scripts: Sequence[str]) -> None:

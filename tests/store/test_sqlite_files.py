@@ -8,6 +8,7 @@ import stat
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -166,6 +167,24 @@ def test_a_folder_on_a_network_file_system_is_refused(tmp_path: Path, monkeypatc
 
 FIRST = "CREATE TABLE a (x TEXT); -- a remark; with a semicolon\nINSERT INTO a VALUES ('one; two');"
 SECOND = "ALTER TABLE a ADD COLUMN y TEXT;\nUPDATE a SET y = 'new';"
+
+
+class Overtaken(sqlite3.Connection):
+    """Another process makes the tables right after this one has read that there is no version yet."""
+
+    path = Path()
+
+    def execute(self, sql: str, *given: Any) -> sqlite3.Cursor:
+        if "sqlite_schema" in sql:
+            with closing(database.connect(self.path)) as other:
+                database.migrate(other, self.path, [FIRST])
+        return super().execute(sql, *given)
+
+
+def test_a_file_that_another_process_is_just_making_is_ours(tmp_path: Path) -> None:
+    Overtaken.path = tmp_path / "x.db"
+    with closing(sqlite3.connect(Overtaken.path, factory=Overtaken, isolation_level=None)) as connection:
+        assert database.check_version(connection, Overtaken.path, 1) == 1
 
 
 def test_an_upgrade_keeps_a_copy_of_the_old_file(tmp_path: Path) -> None:
