@@ -32,6 +32,9 @@ from host.core.wire import (
 from host.dispatch.call import Call
 from host.dispatch.dispatcher import Dispatcher
 
+LAST_LINES = 9
+"""A script sends at most eight lines of its log before it has the answer to the first, and then its result."""
+
 EVERYBODY = Crowd()
 """All connections of a process share its loop, so there is one."""
 
@@ -166,15 +169,21 @@ class WireConnection:
             self._line(line)
 
     def hear_last(self, data: bytes) -> None:
-        """The peer is gone, with `data` still unread: nothing is begun any more, but its last notice counts."""
+        """The peer is gone, with `data` still unread: its last notice counts, and what it said for the log.
+
+        Nothing else is begun any more.
+        """
         lines = (*self._waiting, *self._splitter.feed(data))
         self._waiting.clear()
         if self._turn is not None:
             self._turn.cancel()
             self._turn = None
-        message = read_line(lines[-1]) if lines and isinstance(lines[-1], bytes) else None
-        if isinstance(message, Notice) and self._on_notice is not None and not self._ending:
-            self._on_notice(message.name, message.data)
+        for line in () if self._ending else lines[-LAST_LINES:]:
+            message = read_line(line) if isinstance(line, bytes) else None
+            if isinstance(message, Request) and message.method == "run.log":
+                self._request(message)
+            elif isinstance(message, Notice) and self._on_notice is not None and line is lines[-1]:
+                self._on_notice(message.name, message.data)
 
     def notify(self, name: str, data: Any) -> None:
         """Send a line that nobody asked for."""

@@ -238,6 +238,15 @@ async def test_the_last_notice_of_a_peer_that_is_gone_is_heard_and_no_call_is_be
     assert len(talk.answers) == before < MANY
 
 
+async def test_what_a_peer_that_is_gone_said_for_the_log_is_heard() -> None:
+    talk = Talk().says(lines("t.once"))
+    before = len(talk.answers)
+    assert before < MANY
+    said = [{"id": 1000 + n, "method": "run.log", "args": {"message": f"line {n}"}} for n in range(20)]
+    talk.connection.hear_last(b"".join(json.dumps(one).encode() + b"\n" for one in said))
+    assert [answer["id"] for answer in talk.answers[before:]] == list(range(1011, 1020))
+
+
 async def in_flight_after(flood: Talk, beside: Talk | None) -> int:
     """How many calls that stay under way a flood has begun after a while."""
     for number in range(20):
