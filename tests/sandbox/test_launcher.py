@@ -17,11 +17,7 @@ from host.sandbox import worker as worker_module
 from host.sandbox.launcher import SandboxConfig, choose, launch
 from host.sandbox.process import Worker
 from tests.sandbox.support import is_running, wait_until_gone
-
-
-def children() -> set[int]:
-    """Processes that this one has started and not reaped."""
-    return {int(pid) for task in Path("/proc/self/task").iterdir() for pid in (task / "children").read_text().split()}
+from tests.support.processes import children
 
 
 def script(folder: Path, body: str) -> Path:

@@ -18,7 +18,8 @@ from host.sandbox.launcher import TIERS, SandboxConfig
 from host.sandbox.pool import WorkerPool
 from host.sandbox.process import Worker
 from tests.sandbox.support import is_running
-from tests.sandbox.test_launcher import children, exchange
+from tests.sandbox.test_launcher import exchange
+from tests.support.processes import children
 
 KEEP = 2
 

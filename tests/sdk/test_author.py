@@ -15,6 +15,7 @@ from host.commands import run_on
 from host.core.settings import Settings
 from host.frontends.cli import RunRequest
 from tests.apps.support import write_app
+from tests.support.processes import children
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -70,11 +71,6 @@ OTHERS: set[int] = set()
 def left() -> set[int]:
     """Processes of these tests that are still there."""
     return children() - OTHERS
-
-
-def children() -> set[int]:
-    """Processes that this one has started and not reaped."""
-    return {int(pid) for task in Path("/proc/self/task").iterdir() for pid in (task / "children").read_text().split()}
 
 
 async def run(host: Host, folder: Path, source: str | Mapping[str, str], more: str = "") -> Ended:

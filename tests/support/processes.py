@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 PROC = Path("/proc")
@@ -54,6 +55,15 @@ def alive(pid: int) -> bool:
     """Is the process there, and no zombie that its parent has not collected yet?"""
     fields = stat_fields(pid)
     return bool(fields) and fields[0] not in ("Z", "X")
+
+
+def children() -> set[int]:
+    """Processes that this one has started and not reaped."""
+    found: set[int] = set()
+    for task in Path("/proc/self/task").iterdir():
+        with suppress(FileNotFoundError, ProcessLookupError):  # a thread that has just ended has none
+            found |= set(map(int, (task / "children").read_text().split()))
+    return found
 
 
 def started_for(folder: Path) -> list[int]:
