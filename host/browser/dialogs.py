@@ -34,11 +34,12 @@ class Dialog:
 
 
 class Dialogs:
-    """The one dialog that a session's page may show at a time."""
+    """The one dialog that a session's page may show at a time; `standing` is set while one is there to stay."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
         self._dialog: Dialog | None = None
+        self.standing = asyncio.Event()
 
     @property
     def open(self) -> bool:
@@ -62,6 +63,7 @@ class Dialogs:
 
     def _stands(self, dialog: Dialog, under_way: list[Command]) -> None:
         if self._dialog is dialog:  # else it was answered meanwhile, and so are they
+            self.standing.set()
             self._session.fail_commands(dialog_error(dialog, opened=True), under_way)
 
     def _dismiss(self) -> None:
@@ -76,6 +78,7 @@ class Dialogs:
         if self._dialog is not None and self._dialog.answer_timer is not None:
             self._dialog.answer_timer.cancel()
         self._dialog = None
+        self.standing.clear()
 
 
 def dialog_error(dialog: Dialog, *, opened: bool) -> PreconditionError:

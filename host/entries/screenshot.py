@@ -8,8 +8,8 @@ import logging
 import math
 import secrets
 import time
-from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from collections.abc import Coroutine, Sequence
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import Field
 
@@ -29,6 +29,7 @@ log = logging.getLogger("capsdk.screenshot")
 MARGIN_S = 2.0  # of the deadline: the answer has to be out before the call is over
 MIME = {"jpeg": "image/jpeg", "png": "image/png", "webp": "image/webp"}
 
+T = TypeVar("T")
 Pixels = Annotated[float, Field(ge=0, le=100_000, allow_inf_nan=False)]
 Size = Annotated[float, Field(gt=0, le=100_000, allow_inf_nan=False)]
 
@@ -107,7 +108,7 @@ async def screenshot(call: Call) -> bytes:
     session.shown = None
     try:
         async with asyncio.timeout(left_s()):
-            shot = await take(session, wanted(args, limits.screenshot_pixels), seen, find)
+            shot = await _unless_dialog(session, take(session, wanted(args, limits.screenshot_pixels), seen, find))
         if shot is None:
             session.shown = (how, seen or b"")
             return result_bytes({"unchanged": True})
@@ -125,6 +126,20 @@ async def screenshot(call: Call) -> bytes:
         raise session.refusal() or not_checked(step, why) from None
     session.shown = (how, shot.digest)
     return result
+
+
+async def _unless_dialog(session: Session, work: Coroutine[Any, Any, T]) -> T:
+    """What the work gives; a dialog of the page ends it, as no answer comes behind one. Raises DIALOG_OPEN then."""
+    working, standing = asyncio.ensure_future(work), asyncio.ensure_future(session.dialogs.standing.wait())
+    try:
+        await asyncio.wait((working, standing), return_when=asyncio.FIRST_COMPLETED)
+        if not working.done() and (refusal := session.refusal()) is not None:
+            raise refusal
+        return await working
+    finally:
+        for one in (working, standing):
+            one.cancel()
+        await asyncio.gather(working, standing, return_exceptions=True)
 
 
 def _unforeseen(problem: Exception) -> tuple[str, str]:

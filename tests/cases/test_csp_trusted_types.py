@@ -67,6 +67,8 @@ async def test_a_locked_down_page_is_read_and_worked_without_a_violation(host: S
         assert await tab.evaluate("document.querySelector('#result').textContent") == "typed R-7"
         await click(tab, "#send")
         assert await tab.evaluate("document.querySelector('#result').textContent") == "sent R-7"
+        picture = await asyncio.to_thread(host.call, "browser.screenshot", sessionId=tab.session_id)
+        assert picture["ok"], picture
         assert await raw(tab, "1 + 1") == 2
         assert await raw(tab, "violations.length") == 0
         assert await raw(tab, HARMS) == "TypeError"  # the control: the policy is on, and tells

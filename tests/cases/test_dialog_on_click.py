@@ -61,6 +61,8 @@ def test_a_click_says_which_dialog_is_open_and_nothing_waits_behind_it(
     ):
         met = facts(host.reply(host.post_cdp(records, method, params)))
         assert (met["message"], met["dialogOpened"]) == ("Delete record 12?", False)
+    met = facts(host.call("browser.screenshot", sessionId=records))
+    assert (met["message"], met["dialogOpened"]) == ("Delete record 12?", False)
     assert host.js(beside, "result.textContent") == "idle"
     assert seconds(start) < SOON_S
     answer(host, records, accept=False)
@@ -85,6 +87,19 @@ def test_each_dialog_has_the_answer_that_it_was_given(host: Stdio, records: str)
         outcome(host, records, wanted)
     assert host.cdp_error(records, "Page.handleJavaScriptDialog", {"accept": True})["code"] == "CDP_ERROR"
     assert host.js(records, "6 * 7") == 42
+
+
+@pytest.mark.parametrize("delay_ms", [0, 15, 30, 60])
+def test_a_picture_does_not_wait_behind_a_dialog_that_opens_meanwhile(host: Stdio, records: str, delay_ms: int) -> None:
+    assert host.ok("browser.screenshot", sessionId=records)["mimeType"] == "image/jpeg"  # the redactor is there
+    host.js(records, f"document.body.style.background = 'tan'; setTimeout(() => confirm('Now?'), {delay_ms}); 1")
+    start = time.monotonic()
+    reply = host.call("browser.screenshot", sessionId=records)
+    assert seconds(start) < SOON_S
+    assert reply["ok"] or facts(reply)["message"] == "Now?"
+    wait_until(lambda: shown(host, records) == "Now?", 3.0, "the dialog")
+    answer(host, records, accept=False)
+    assert host.ok("browser.screenshot", sessionId=records)
 
 
 def shown(host: Stdio, session: str) -> str:
