@@ -52,9 +52,15 @@ def host(folder: Path, cases: CaseSite) -> Iterator[Stdio]:
 
 @pytest.fixture(autouse=True)
 def no_tab_outlives_its_test(request: pytest.FixtureRequest) -> Iterator[None]:
-    """A test that fails leaves its tabs, which the next one would count as its own."""
+    """A test that fails leaves its tabs, which the next one would count as its own; those of a module stay."""
+    host: Stdio | None = request.getfixturevalue("host") if "host" in request.fixturenames else None
+    before = open_tabs(host) if host is not None else set()
     yield
-    if "host" in request.fixturenames:
-        host: Stdio = request.getfixturevalue("host")
-        for one in host.ok("browser.sessions")["sessions"]:
-            host.post("browser.closeSession", sessionId=one["sessionId"])  # its windows may go with it
+    if host is not None:
+        for session in open_tabs(host) - before:
+            host.post("browser.closeSession", sessionId=session)  # its windows may go with it
+
+
+def open_tabs(host: Stdio) -> set[str]:
+    """The sessions that there are."""
+    return {one["sessionId"] for one in host.ok("browser.sessions")["sessions"]}
