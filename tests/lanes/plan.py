@@ -19,7 +19,7 @@ ALONE = (
 )
 
 # What keeps a Chromium busy, and promises times of seconds that a person would notice. All the rest is the other lane.
-BROWSER = ("attacks", "cases", "live", "onehost")
+BROWSER = ("attacks", "cases", "live", "onehost", "scripts")
 
 
 @dataclass(frozen=True, slots=True)
