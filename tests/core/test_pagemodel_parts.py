@@ -9,10 +9,11 @@ import pytest
 
 from host.core.page.blocks import Block
 from host.core.page.fields import has_picture
-from host.core.page.hints import columns, is_label, speaks_far
 from host.core.page.join import join_neighbours
+from host.core.page.nearby import columns, is_label, is_labelled, named_by, speaks_far
 from host.core.page.run import Look, Run, add_shown, character, offsets, units
 from host.core.page.shape import Affine, frame_map, meet, moved, touch
+from host.core.page.snapshot import Document, Nodes, Tree
 from host.core.redaction import TextKind
 
 OFFSETS = (  # the node's value, what it shows, where each character is
@@ -171,12 +172,13 @@ def block(
     weight: str = "400",
     is_named: bool = False,
     is_control: bool = False,
+    owner: int = 0,
 ) -> Block:
     run = Run()
     run.add(text, 0, 0, len(text))
     size = (x, y, 10.0 * len(text), 16.0)
     sort: TextKind = "field" if kind == "field" else "text"
-    return Block(run, 0, size, 16.0, Look(16, weight), sort, list(hints), is_named=is_named, is_control=is_control)
+    return Block(run, owner, size, 16.0, Look(16, weight), sort, list(hints), is_named=is_named, is_control=is_control)
 
 
 JOINED = (  # blocks, joined texts with their hints
@@ -198,6 +200,7 @@ JOINED = (  # blocks, joined texts with their hints
         [block("Ann", 0, 0, hints=["to", "a"]), block("Ulm", 0, 18, hints=["to"])], [("Ann\nUlm", ["to"])], id="hints"
     ),
     pytest.param([block("Ann", 0, 0, hints=["Name"]), block("Ulm", 40, 0, hints=["City"])], [], id="two-columns"),
+    pytest.param([block("A\nB", 0, 0), block("C", 40, 0)], [], id="lines-beside-a-text"),
     pytest.param([block("42", 0, 0, kind="field"), block("42", 30, 0, kind="field")], [("4242", [])], id="fields"),
     pytest.param([block("Name", 0, 0), block("Ann", 50, 0, kind="field")], [], id="a-label-and-a-field"),
     pytest.param(
@@ -215,6 +218,11 @@ JOINED = (  # blocks, joined texts with their hints
         ],
         [("Ann\n12 Mill Lane", ["to"])],
         id="labels-beside",
+    ),
+    pytest.param(
+        [block("1980", 0, 0, hints=["born"], is_named=True), block("in", 0, 18), block("2015", 30, 18, hints=["in"])],
+        [("in 2015", []), ("1980\nin 2015", [])],
+        id="a-value-and-the-next-label-with-its-own",
     ),
 )
 
@@ -253,6 +261,132 @@ def test_the_head_of_a_column_is_what_looks_different_above_it() -> None:
     assert [head for head, _ in columns(blocks, [5, -1, -1, -1])] == [
         -1
     ] * 4  # the head of a table is not that of what follows it
+
+
+def test_the_head_of_a_column_may_end_where_its_texts_end() -> None:
+    blocks = [block("Total", 50, 0, weight="700"), block("418", 70, 20), block("Elsewhere", 90, 40)]
+    assert [head for head, _ in columns(blocks, [-1, -1, -1])] == [-1, 0, -1]
+
+
+PLAIN_HEADS = (  # two texts in a row, one below the first: does the first speak for it, all alike
+    pytest.param("Username", "Password", "oakes", True, id="labels-in-a-row"),
+    pytest.param("Username", "elm", "oakes", False, id="a-label-and-its-value"),
+    pytest.param("Username", "Password", "Email", False, id="a-list-of-labels"),
+)
+
+
+@pytest.mark.parametrize(("first", "second", "below", "speaks"), PLAIN_HEADS)
+def test_heads_that_look_like_values_are_told_by_their_row(first: str, second: str, below: str, speaks: bool) -> None:
+    blocks = [block(first, 0, 0), block(second, 300, 0), block(below, 0, 20)]
+    assert columns(blocks, [-1, -1, -1])[2] == ((0, True) if speaks else (-1, False))
+
+
+ROWS = (  # texts of a line that look alike, which of them have a label before them
+    pytest.param(("Born", "12.03.1981"), [1], id="a-label-and-a-value"),
+    pytest.param(("Born", "Username"), [], id="two-heads"),
+    pytest.param(("Born", "12.03.1981", "Username", "oakes"), [1, 3], id="by-turns"),
+    pytest.param(("Username", "Born", "Hired"), [], id="three-heads"),
+)
+
+
+@pytest.mark.parametrize(("texts", "labelled"), ROWS)
+def test_texts_in_a_row_are_labels_and_values_by_turns_or_heads(texts: tuple[str, ...], labelled: list[int]) -> None:
+    blocks = [block(text, 200.0 * at, 0) for at, text in enumerate(texts)]
+    assert [at for at in range(len(blocks)) if is_labelled(blocks, at)] == labelled
+
+
+def tree_of(names: Sequence[str], parents: Sequence[int]) -> Tree:
+    count = len(names)
+    nodes = Nodes(list(parents), list(range(count)), [-1] * count, list(range(count)), [[] for _ in names])
+    return Tree(Document(nodes=nodes), list(names))
+
+
+CARDS = tree_of(["BODY", "DIV", "P", "P", "DIV", "P", "P"], [-1, 0, 1, 1, 0, 4, 4])
+MENU = tree_of(["BODY", "DIV", "A", "P", "DIV", "P", "P"], [-1, 0, 1, 1, 0, 4, 4])
+NAMED = (  # the page, its texts, which text has which other for its label
+    pytest.param(
+        CARDS,
+        [
+            block("oakes", 0, 0, owner=2),
+            block("Username", 0, 20, weight="300", owner=3),
+            block("418", 300, 0, owner=5),
+            block("Views", 300, 20, weight="300", owner=6),
+        ],
+        {0: 1},
+        id="label-below",
+    ),
+    pytest.param(
+        CARDS,
+        [block("oakes", 0, 0, owner=2), block("Username", 0, 20, owner=3), block("418", 300, 0, owner=5)],
+        {},
+        id="below-and-alike",
+    ),
+    pytest.param(
+        CARDS,
+        [block("oakes", 0, 0, owner=2), block("Username", 0, 20, weight="300", owner=3), block("elm", 0, 40, owner=1)],
+        {},
+        id="not-alone",
+    ),
+    pytest.param(
+        CARDS, [block("oakes", 200, 0, owner=2), block("Username", 0, 0, owner=3)], {0: 1}, id="before-it-as-it-looks"
+    ),
+    pytest.param(
+        CARDS,
+        [block("oakes", 0, 10, owner=2, kind="field"), block("Username", 0, 0, owner=3)],
+        {0: 1},
+        id="behind-its-field",
+    ),
+    pytest.param(
+        CARDS,
+        [
+            block("Username", 0, 0, owner=2),
+            block("Born", 0, 20, owner=3),
+            block("oakes", 200, 0, owner=5),
+            block("12.03.1981", 200, 20, owner=6),
+        ],
+        {2: 0, 3: 1},
+        id="a-column-of-labels",
+    ),
+    pytest.param(
+        MENU,
+        [
+            block("Username", 0, 0, owner=2),
+            block("Born", 0, 20, owner=3),
+            block("oakes", 200, 0, owner=5),
+            block("12.03.1981", 200, 20, owner=6),
+        ],
+        {3: 1},
+        id="a-link-is-none",
+    ),
+    pytest.param(
+        CARDS,
+        [block("oakes", 0, 20, owner=2), block("418", 200, 20, owner=3), block("Username", 0, 0, owner=5)],
+        {0: 2},
+        id="a-head-that-comes-later",
+    ),
+    pytest.param(
+        CARDS,
+        [block("oakes", 0, 90, owner=2), block("418", 200, 20, owner=3), block("Username", 0, 0, owner=5)],
+        {},
+        id="too-far-above",
+    ),
+    pytest.param(
+        CARDS,
+        [
+            block("Username", 0, 0, owner=2, weight="700"),
+            block("oakes", 0, 20, owner=3),
+            block("Elm", 200, 0, owner=5),
+            block("Ash", 200, 20, owner=6),
+        ],
+        {1: 0},
+        id="its-value-is-below",
+    ),
+)
+
+
+@pytest.mark.parametrize(("tree", "blocks", "expected"), NAMED)
+def test_a_label_may_stand_elsewhere_in_the_document(tree: Tree, blocks: list[Block], expected: dict[int, int]) -> None:
+    assert named_by(tree, blocks, [one.owner for one in blocks]) == expected
 
 
 FAR = (

@@ -248,7 +248,9 @@ class _Reader:
         if len(shown) > LONG_CHARS and not columns and place.boxes:
             shown, at = self._in_sight(place, shown, at)
         height = round(boxes[0][2][3])
-        place.look = Look(height, tree.style(layout, snap.FONT_WEIGHT), tree.style(layout, snap.COLOR))
+        place.look = Look(
+            height, tree.style(layout, snap.FONT_WEIGHT), tree.style(layout, snap.COLOR), self._levels.in_label
+        )
         white = tree.style(layout, snap.WHITE_SPACE)
         fresh = not self._run.text
         add_shown(

@@ -4,38 +4,57 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial, reduce
 
 from host.core.page.blocks import Block
-from host.core.page.snapshot import Rect, Tree
-from host.core.pii.labels import promised, ruled_out
+from host.core.page.join import Joined
+from host.core.page.nearby import (
+    around_both,
+    columns,
+    heads_column,
+    is_label,
+    is_labelled,
+    looks_like_label,
+    named_by,
+    speaks_far,
+)
+from host.core.page.run import Place
+from host.core.page.snapshot import Tree
+from host.core.pii.labels import promised
 
 HINT_CHARS = 60
 HINTS_CHARS = 240
-LABEL_CHARS = 48
-LABEL_WORDS = 7
-LABEL_DIGITS = 2
-LABEL_GAP_EM = 2.0
 LEVELS_UP = 6  # how many elements around a text may speak for it
 HEADING_BLOCKS = 12  # how many texts a heading without a section of its own speaks for
 HEADINGS = frozenset(("H1", "H2", "H3", "H4", "H5", "H6", "LEGEND", "CAPTION", "SUMMARY"))
-NAMING = ("itemprop", "data-label", "data-title", "data-th", "data-field")
+NAMING = (
+    "itemprop", "data-label", "data-title", "data-th", "data-field", "data-column", "data-col", "data-header",
+    "data-heading", "data-testid", "data-test", "data-qa", "data-cy",
+)  # fmt: skip
+CALLED = ("id", "class")
+COMMON_CALLS = frozenset(("account", "alias", "id", "key", "login", "operator", "pin", "plate", "profile", "user"))
+TELLING = frozenset(
+    (
+        "BANK_ACCOUNT", "DATE_OF_BIRTH", "DRIVER_LICENSE", "MEDICAL_ID", "NATIONAL_ID", "PASSPORT", "PASSWORD",
+        "SECRET", "TAX_ID", "USERNAME", "VEHICLE",
+    )
+)  # fmt: skip
 FIELD_NAMING = ("autocomplete", "aria-label", "placeholder", "name", "id", "title")
 PLAIN_TYPES = frozenset(("", "text", "button", "submit", "reset"))
 ROLES = {"cell": "cell", "columnheader": "head", "gridcell": "cell", "row": "row", "rowheader": "head"}
-OF_ONE = frozenset(("HANDLE", "PERSON", "USERNAME"))  # almost any word may be one
 TAGS = {"TD": "cell", "TH": "head", "TR": "row"}
 _PARTS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_.\[\]:]+")
 
 
-def give_hints(tree: Tree, blocks: Sequence[Block]) -> None:
+def give_hints(tree: Tree, blocks: Sequence[Block], places: Sequence[Place]) -> None:
     """Put into each block what speaks for it, the nearest first."""
-    hinter = _Hinter(tree)
+    hinter = _Hinter(tree, places)
     tables = [hinter.table(block.owner) for block in blocks]
     for at in range(1, len(blocks)):
-        if _is_labelled(blocks, at):
+        if is_labelled(blocks, at):
             blocks[at].is_named = True
-            blocks[at - 1].is_label = blocks[at - 1].is_label or _looks_like_label(blocks[at - 1], blocks[at])
-    heads = columns(blocks, tables)
+            blocks[at - 1].is_label = blocks[at - 1].is_label or looks_like_label(blocks[at - 1], blocks[at])
+    heads, named = columns(blocks, tables), named_by(tree, blocks, [hinter.innermost(block) for block in blocks])
     heading, since = -1, 0
     for at, block in enumerate(blocks):
         since += 1
@@ -51,11 +70,13 @@ def give_hints(tree: Tree, blocks: Sequence[Block]) -> None:
         block.is_cell = hinter.in_column(block.owner)
         if block.is_named:
             hints.append(blocks[at - 1].run.text)
+        elif at in named and not block.is_cell and not block.is_label:
+            hints.append(blocks[named[at]].run.text)
         head, near = heads[at]
         if (
             head >= 0
             and is_label(blocks[head].run.text)
-            and (near or _heads_column(blocks, head) or speaks_far(blocks[head].run.text))
+            and (near or heads_column(blocks, head) or speaks_far(blocks[head].run.text))
         ):
             hints.append(blocks[head].run.text)
         if heading >= 0 and since < HEADING_BLOCKS and _same_section(tree, blocks[heading], block):
@@ -63,75 +84,10 @@ def give_hints(tree: Tree, blocks: Sequence[Block]) -> None:
         block.hints = _bounded(hints)
 
 
-def is_label(text: str) -> bool:
-    """Is it short, and of words? An address, a number or a sentence speaks for nothing."""
-    if len(text) > LABEL_CHARS or "@" in text or len(text.split()) > LABEL_WORDS:
-        return False
-    return any(letter.isalpha() for letter in text) and sum(letter.isdigit() for letter in text) <= LABEL_DIGITS
-
-
-def speaks_far(text: str) -> bool:
-    """May it speak for more than the next text? "Delivery address" may; "Customer" says nothing of a plan."""
-    kinds = promised(text)
-    return bool(kinds) and not ruled_out(text) and not any(kind.rstrip("?") in OF_ONE for kind in kinds)
-
-
-def beside(one: Rect, other: Rect) -> bool:
-    """Are two texts on one line, one behind the other?"""
-    shared = min(one[1] + one[3], other[1] + other[3]) - max(one[1], other[1])
-    apart = one[0] + one[2] <= other[0] + 2 or other[0] + other[2] <= one[0] + 2
-    return apart and shared > 0.5 * min(one[3], other[3])
-
-
-def columns(blocks: Sequence[Block], tables: Sequence[int]) -> list[tuple[int, bool]]:
-    """For each text the nearest above it that looks different: its label, or the head of its column. -1 for none.
-
-    With it comes whether it is right above. `tables` holds the table that each is in: what is above it in another one
-    does not speak for it.
-    """
-    above: dict[int, int] = {}
-    heads: list[tuple[int, bool]] = []
-    for at, block in enumerate(blocks):
-        edge = round(block.bounds[0] / 4)
-        over = max((above[near] for near in (edge - 1, edge, edge + 1) if near in above), default=-1)
-        head = (-1, False)
-        if over >= 0 and tables[over] == tables[at] and _is_under(blocks[over], block):
-            alike = blocks[over].look == block.look and blocks[over].kind == block.kind
-            speaks = not blocks[over].is_label and (not alike or blocks[over].run.text.endswith(":"))
-            head = (over, True) if speaks else (heads[over][0], False)
-        heads.append(head)
-        above[edge] = at
-    return heads
-
-
-def _heads_column(blocks: Sequence[Block], head: int) -> bool:
-    """Does it stand in a row of heads?"""
-    near = [blocks[at] for at in (head - 1, head + 1) if 0 <= at < len(blocks)]
-    return any(one.look == blocks[head].look and beside(one.bounds, blocks[head].bounds) for one in near)
-
-
-def _is_under(upper: Block, lower: Block) -> bool:
-    gap = lower.bounds[1] - upper.bounds[1] - upper.bounds[3]
-    return -0.5 * lower.line <= gap <= LABEL_GAP_EM * max(lower.line, upper.line)
-
-
-def _is_labelled(blocks: Sequence[Block], at: int) -> bool:
-    """Is the text before it its label on the same line? It looks like one, reads so, or the two are alone there."""
-    if at == 0 or not beside(blocks[at - 1].bounds, blocks[at].bounds):
-        return False
-    label, block = blocks[at - 1], blocks[at]
-    if label.kind == "field" or not is_label(label.run.text):
-        return False
-    if _looks_like_label(label, block):
-        return True
-    crowded = at >= 2 and beside(blocks[at - 2].bounds, label.bounds)
-    if not (crowded or (at + 1 < len(blocks) and beside(blocks[at + 1].bounds, block.bounds))):
-        return True
-    return bool(promised(label.run.text)) and not promised(block.run.text)  # labels and values by turns, all alike
-
-
-def _looks_like_label(label: Block, block: Block) -> bool:
-    return label.run.text.endswith(":") or label.look != block.look
+def named_parts(tree: Tree, blocks: Sequence[Block], places: Sequence[Place]) -> list[Joined]:
+    """The parts of texts that have an element with a telling name for themselves, as texts of their own."""
+    hinter = _Hinter(tree, places)
+    return [part for block in blocks if block.kind == "text" for part in hinter.parts(block)]
 
 
 def _same_section(tree: Tree, heading: Block, block: Block) -> bool:
@@ -155,8 +111,9 @@ def _bounded(hints: Sequence[str]) -> list[str]:
 class _Hinter:
     """What the page says itself of a text, by its elements."""
 
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, tree: Tree, places: Sequence[Place]) -> None:
         self.tree = tree
+        self._places = places
         self._labels: dict[str, str] | None = None
         self._heads: dict[int, list[tuple[int, int, str]]] = {}
 
@@ -165,11 +122,13 @@ class _Hinter:
         tree, found = self.tree, list[str]()
         if block.kind == "field":
             found += self._field(block.owner)
-        node, level = block.owner, 0
+        node, level = self.innermost(block), 0
+        found += self._called(node)
         while node >= 0 and level < LEVELS_UP:
             name, attributes = tree.name(node), tree.attributes(node)
             if level <= 1 and block.kind != "field":
                 found += [attributes[key] for key in ("aria-label",) if key in attributes]
+                found += [text for text in (attributes.get("title", ""),) if is_label(text) and promised(text)]
                 found += self._named(attributes.get("aria-labelledby", ""))
             found += [attributes[key] for key in NAMING if key in attributes]
             if name == "LABEL":
@@ -185,6 +144,38 @@ class _Hinter:
                 break
             node, level = tree.parents[node], level + 1
         return found
+
+    def innermost(self, block: Block) -> int:
+        """The innermost element that holds all of a text: its owner, or one within a line of that."""
+        nodes = {self._places[piece.place].node for piece in block.run.pieces}
+        if block.kind == "field" or not nodes:
+            return block.owner
+        node = reduce(partial(around_both, self.tree), nodes)
+        return self.tree.parents[node] if self.tree.name(node) == "#text" else node
+
+    def parts(self, block: Block) -> Iterator[Joined]:
+        """The parts of a text whose own elements say what they are."""
+        around = self.innermost(block)
+        ends: dict[int, tuple[int, int]] = {}
+        for piece in block.run.pieces:
+            element = self.tree.parents[self._places[piece.place].node]
+            if element != around:
+                ends[element] = (ends.get(element, (piece.start, 0))[0], piece.end)
+        for element, (start, end) in ends.items():
+            attributes = self.tree.attributes(element)
+            said = [attributes[key] for key in (*NAMING, "aria-label", "title") if key in attributes]
+            names = [*(text for text in said if is_label(text) and promised(text)), *self._called(element)]
+            if names:
+                yield Joined(block.run.part(start, end), _bounded([*names, *block.hints]), "text")
+
+    def _called(self, node: int) -> Iterator[str]:
+        """What its makers call an element, where that promises something that no other word of theirs means."""
+        attributes = self.tree.attributes(node)
+        for key in CALLED:
+            for word in attributes.get(key, "").split():
+                name = " ".join(_PARTS.sub(" ", word.replace("-", " ")).split())
+                if name.lower() not in COMMON_CALLS and TELLING.intersection(promised(name)):
+                    yield name
 
     def in_column(self, node: int) -> bool:
         """Is it in a table whose columns have heads?"""
@@ -278,13 +269,19 @@ class _Hinter:
         return table
 
     def _read_heads(self, table: int, row: int) -> Iterator[tuple[int, int, str]]:
-        first = next((one for one in range(table + 1, row) if self.part(one) == "row"), row)
+        """Of the first row; of the second one where that one only says which is which, as letters over a sheet do."""
+        rows = [one for one in range(table + 1, row) if self.part(one) == "row"][:2]
+        found = [list(self._read_row(one)) for one in rows]
+        best = next((heads for heads in found if any(promised(text) for _, _, text in heads)), None)
+        yield from best or (found[0] if found else ())
+
+    def _read_row(self, row: int) -> Iterator[tuple[int, int, str]]:
         column = 0
-        for one in self._children(first) if first < row else ():
+        for one in self._children(row):
             kind = self.part(one)
             if kind:
                 width = self._span(one)
-                if kind == "head" or self.tree.name(self.tree.parents[first]) == "THEAD":
+                if kind == "head" or self.tree.name(self.tree.parents[row]) == "THEAD":
                     yield (column, column + width, self.tree.text(one, HINT_CHARS))
                 column += width
 

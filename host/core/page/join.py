@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from host.core.page.blocks import Block
-from host.core.page.hints import beside, is_label
+from host.core.page.nearby import beside, is_label
 from host.core.page.run import Look, Place, Run
 from host.core.page.shape import joined
 from host.core.page.snapshot import Rect
+from host.core.pii.labels import promised
 from host.core.redaction import TextKind
 
 SHORT_CHARS = 90
@@ -99,6 +100,10 @@ def _values(block: Block, places: Sequence[Place]) -> Iterator[Joined]:
         label = block.run.text[before[0] : before[1]].strip()
         if is_label(label) and parts[0][2] == before[2]:
             yield Joined(block.run.part(value[0], value[1]), [label, *block.hints], "text")
+    if len(parts) == 2 and "\n" in block.run.text:  # a value, and below it in smaller letters what it is
+        (start, end, _), label = parts[0], block.run.text[parts[1][0] : parts[1][1]].strip()
+        if is_label(label) and promised(label) and not promised(block.run.text[start:end]):
+            yield Joined(block.run.part(start, end), [label, *block.hints], "text")
 
 
 def _shared(blocks: Sequence[Block]) -> list[str]:
@@ -153,7 +158,7 @@ def _gap(one: Rect, other: Rect) -> float:
 
 def _continues(before: Block, block: Block) -> bool:
     """Are they parts of one text? A label and its value are not, nor are two of which each has a label."""
-    if before.is_label or not beside(before.bounds, block.bounds):
+    if before.is_label or not beside(before.bounds, block.bounds) or "\n" in before.run.text + block.run.text:
         return False
     if _gap(before.bounds, block.bounds) > ROW_GAP_EM * max(before.line, block.line):
         return False
@@ -216,7 +221,9 @@ def _parts(stack: Sequence[_Line]) -> Iterator[Joined]:
             run.add_run(line.run, "\n")
             used += 1
         blocks = [block for line in part[:used] for block in line.blocks]
-        yield Joined(run, blocks[0].hints if blocks[0].is_named else _shared(blocks), "text")
+        named = set(blocks[0].hints)
+        own = blocks[0].is_named and all(not other.hints or named & set(other.hints) for other in blocks[1:])
+        yield Joined(run, blocks[0].hints if own else _shared(blocks), "text")
         if start + used >= len(stack):
             return
         start += max(1, used - LINES_SHARED)

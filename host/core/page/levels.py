@@ -48,6 +48,14 @@ class Levels:
         """The element that what comes next is in."""
         return self.path[-1]
 
+    @property
+    def in_label(self) -> bool:
+        """Does the markup say that what comes next is the label of something? In the line, or the block around it."""
+        for level in reversed(self.path):
+            if level.block or self.tree.name(level.node) == "LABEL":
+                return self.tree.name(level.node) == "LABEL"
+        return False
+
     def go(self, node: int) -> list[Level]:
         """Go on to inside of this element; the elements whose edges are passed on the way, in order."""
         climbed: list[int] = []

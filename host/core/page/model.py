@@ -12,7 +12,7 @@ import msgspec
 
 from host.core.page.blocks import Flow
 from host.core.page.flow import read_flow
-from host.core.page.hints import give_hints
+from host.core.page.hints import give_hints, named_parts
 from host.core.page.join import join_neighbours, split_by_look
 from host.core.page.run import Piece, Place, Run, units
 from host.core.page.shape import Affine, box, grown, holds, meet, moved
@@ -121,10 +121,11 @@ class PageBuilder:
         for place in flow.places:
             place.document = len(page.documents) - 1
         page.places += flow.places
-        give_hints(tree, flow.blocks)
+        give_hints(tree, flow.blocks, flow.places)
         for block in flow.blocks:
             self._text(block.run, block.hints, block.kind, shift)
-        for joined in (*join_neighbours(flow.blocks), *split_by_look(flow.blocks, flow.places)):
+        parts = (*split_by_look(flow.blocks, flow.places), *named_parts(tree, flow.blocks, flow.places))
+        for joined in (*join_neighbours(flow.blocks), *parts):
             self._text(joined.run, joined.hints, joined.kind, shift)
         for kind, rect in flow.barred:
             seen = document.seen(rect)

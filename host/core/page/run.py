@@ -38,6 +38,7 @@ class Look(NamedTuple):
     line: int = 0
     weight: str = ""
     color: str = ""
+    is_label: bool = False  # its markup says so
 
 
 @dataclass(slots=True)
