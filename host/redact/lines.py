@@ -20,6 +20,8 @@ TALLEST_PX: Final = 160
 WIDEST: Final = 14.0  # times its height: a word whose letters touch
 GAP: Final = 1.7  # times the height: two words farther apart are two texts
 UNEVEN: Final = 2.7  # the tallest letter of a font to its lowest
+FRAMED: Final = 3  # so many pieces inside of one are the letters of a button, a plate or a field
+MOST_FRAMED: Final = 8  # times their height: what is higher is a frame around more than a line
 MAX_SLOPE: Final = 0.6
 MOST_PAIRS: Final = 4_000_000
 
@@ -92,15 +94,17 @@ def _eligible(pieces: Pieces) -> Ints:
 
 
 def _inside(left: Ints, top: Ints, right: Ints, bottom: Ints) -> NDArray[np.bool_]:
-    """Which pieces, sorted by `left`, are parts of a letter around them: the "a" of an at sign."""
+    """Which pieces, sorted by `left`, are parts of a letter around them, as in an at sign, or frames of several."""
     found = np.zeros(len(left), dtype=bool)
     one, other = _pairs(left, right)
+    high, wide = bottom - top, right - left
     within = (right[other] <= right[one] + 1) & (top[other] >= top[one] - 1) & (bottom[other] <= bottom[one] + 1)
-    within &= (bottom - top)[one] <= 3 * (bottom - top)[other]
-    within &= (right - left)[one] <= 4 * (bottom - top)[one]
-    within &= (right - left)[other] < (right - left)[one]
-    found[other[within]] = True
-    return found
+    within &= wide[other] < wide[one]
+    one, other = one[within], other[within]
+    frames = np.bincount(one[high[one] <= MOST_FRAMED * high[other]], minlength=len(left)) >= FRAMED
+    parts = (high[one] <= 3 * high[other]) & (wide[one] <= 4 * high[one]) & ~frames[one]
+    found[other[parts]] = True
+    return found | frames
 
 
 def _pairs(left: NDArray[Any], reach: NDArray[Any]) -> tuple[Ints, Ints]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from host.core.pii.labels import promised, ruled_out
 from host.core.redaction import Found, Text
 from host.redact.lines import Line
 
@@ -18,6 +19,7 @@ LABEL_REACH: Final = 30.0  # how far right of its label a value may stand
 MOST_ROWS: Final = 200
 TIGHT: Final = 1.9  # capitals from line to line: such lines are one paragraph, or one cell of a table
 LINE_GAP: Final = 1.6  # times a line's height: lines farther apart are two paragraphs
+SECTION_GAP: Final = 1.3  # times the distance of a text below: what stands so far below another begins something new
 ABOVE_REACH: Final = 4.0  # … and how far below its column's head or the row before, in heights of a line
 MOST_LINES: Final = 6
 BOTH_CHARS: Final = 160  # short blocks are tried as lines and as one text
@@ -73,6 +75,11 @@ class _Segment:
         words = self.text.split()
         short = 0 < len(words) <= 5 and len(self.text) <= 40
         return short and sum(map(str.isdigit, self.text)) <= 1 and "@" not in self.text
+
+    @property
+    def names(self) -> bool:
+        """Whether it is made of the words of labels."""
+        return self.labels and bool(_promised(self.text) or ruled_out(self.text))
 
 
 @dataclass(slots=True)
@@ -233,19 +240,33 @@ def _beside(other: _Segment, one: _Segment) -> bool:
 
 def _hint(one: _Segment) -> str:
     """The words that stand for a text: its label to the left, or above it, and its column's head."""
-    if one.text.endswith(":"):
+    if one.text.endswith(":") or one.names:
         return ""  # it is a label itself
     hints: list[str] = []
-    if one.row_left is not None and one.row_left.labels:
-        hints.append(one.row_left.text)
-        if one.row_left.text.endswith(":"):
-            return one.row_left.text[:HINT_CHARS]
+    left, above = one.row_left, one.above
+    over = above if above is not None and above.labels and _near(one, above) else None
+    if left is not None and left.labels and not (over is not None and over.names and not left.names):
+        hints.append(left.text)
+        if left.text.endswith(":"):
+            return left.text[:HINT_CHARS]
     head = _head(one)
     if head is not None:
         hints.append(head.text)
-    elif not hints and one.above is not None and one.above.labels and _near(one, one.above):
-        hints.append(one.above.text)
-    return " / ".join(dict.fromkeys(hints))[:HINT_CHARS]
+    elif not hints and over is not None:
+        hints.append(over.text)
+    return " / ".join(dict.fromkeys(_as_meant(hint) for hint in hints))[:HINT_CHARS]
+
+
+def _as_meant(label: str) -> str:
+    """A label as it reads where it promises something: to an OCR, "rn" is one letter as often as two."""
+    if promised(label):
+        return label
+    others = (f"{label[: at.start()]}rn{label[at.end() :]}" for at in re.finditer("m", label))
+    return next((other for other in others if promised(other)), label)
+
+
+def _promised(label: str) -> tuple[str, ...]:
+    return promised(_as_meant(label))
 
 
 def _near(one: _Segment, above: _Segment) -> bool:
@@ -254,12 +275,20 @@ def _near(one: _Segment, above: _Segment) -> bool:
 
 
 def _head(one: _Segment) -> _Segment | None:
-    """The head of the column of a text that stands in a table: at least two rows below it."""
+    """The head of the column of a text that stands in a table: two rows below it, or one where it reads as a head."""
     head, rows = one, 0
     while head.above is not None and rows < MOST_ROWS:
-        head, rows = head.above, rows + 1
+        below, head, rows = head, head.above, rows + 1
+        if head.names and _begins(head, below):
+            break
     in_row = head.row_left is not None or head.has_right
-    return head if rows >= 2 and in_row and head.labels else None
+    return head if (rows >= 2 or (rows == 1 and head.names)) and in_row and head.labels else None
+
+
+def _begins(head: _Segment, below: _Segment) -> bool:
+    """Whether something new begins with a text: what is above it is farther off than what is below it."""
+    above = head.above
+    return above is None or head.top - above.bottom > SECTION_GAP * max(below.top - head.bottom, 1.0)
 
 
 def _rows(segments: list[_Segment]) -> Iterator[list[_Segment]]:
@@ -279,6 +308,10 @@ def _close_left(one: _Segment) -> bool:
     other = one.row_left
     if other is None or not other.text or max(len(one.text), len(other.text)) > ROW_CHARS:
         return False
+    before = _head(other)
+    head = _head(one) or (one.above if one.above is not None and one.above.labels else None)
+    if before is not None and head is not None and head is not before:
+        return False  # two columns
     return one.left - other.right <= ROW_GAP * one.line.glyph
 
 

@@ -69,6 +69,33 @@ def test_words_far_apart_and_lines_below_each_other_are_their_own_lines() -> Non
     ]
 
 
+FRAMES = (  # a frame around a line of letters 11 pixels high
+    pytest.param((20, 8, 140, 38), id="narrow"),
+    pytest.param((20, 0, 158, 44), id="high"),
+    pytest.param((4, 8, 290, 38), id="wide"),
+)
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+def test_a_frame_around_a_line_is_none_of_its_letters(frame: tuple[int, int, int, int]) -> None:
+    drawn = Drawn(300, 50)
+    drawn.write(30, 15, "[Nell Oakes]", size=14)
+    framed = drawn.picture.copy()
+    ImageDraw.Draw(framed).rectangle(frame, outline="#336", width=2)
+    (line,) = lines(drawn.picture)
+    assert [(round(one.x), one.pieces) for one in lines(framed) if one.pieces > 1] == [(round(line.x), line.pieces)]
+
+
+def test_a_frame_around_small_letters_is_no_letter_of_a_larger_line() -> None:
+    drawn = Drawn(400, 80)
+    drawn.write(30, 30, "[Oakes]", size=11)
+    draw = ImageDraw.Draw(framed := drawn.picture.copy())
+    for left in (20, 120, 220):
+        draw.rectangle((left, 20, left + 90, 56), outline="#336")
+    assert max(one.height for one in lines(drawn.picture)) < 20
+    assert [one.pieces for one in lines(framed) if one.height > 20] == [2]  # of the empty ones
+
+
 @pytest.mark.parametrize("degrees", [-14, -6, -2, 2, 6, 14])
 def test_a_slope_is_measured_and_the_strip_is_level(degrees: float) -> None:
     drawn = Drawn(500, 300)

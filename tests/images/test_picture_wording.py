@@ -56,6 +56,40 @@ HINTS = (  # lines, the text, its hint
         "Holder",
         id="the-head-of-its-column",
     ),
+    pytest.param(
+        [line(0, 0, "Surname"), line(120, 0, "Born"), line(0, 30, "Oakes"), line(120, 30, "Ash")],
+        "Ash",
+        "Oakes / Born",
+        id="the-first-row-of-a-table",
+    ),
+    pytest.param(
+        [line(0, 0, "Kept"), line(120, 0, "Seen"), line(0, 30, "Oakes"), line(120, 30, "Ash")],
+        "Ash",
+        "Oakes",
+        id="no-head-if-it-does-not-read-so",
+    ),
+    pytest.param([line(0, 0, "Surname"), line(120, 0, "Born")], "Born", "", id="heads-are-not-each-others"),
+    pytest.param(
+        [
+            line(0, 0, "Ship to"),
+            line(300, 0, "Due"),
+            line(0, 14, "Oakes"),
+            line(0, 28, "Ash"),
+            line(0, 66, "Invoice"),
+            line(0, 80, "A7"),
+        ],
+        "A7",
+        "Invoice",
+        id="a-new-section-of-a-column",
+    ),
+    pytest.param(
+        [line(0, 0, "elm"), line(150, 0, "Username"), line(0, 14, "oak"), line(150, 14, "ash")],
+        "ash",
+        "Username",
+        id="a-label-above-goes-before-a-text-beside",
+    ),
+    pytest.param([line(0, 0, "Sumame"), line(90, 0, "Oakes")], "Oakes", "Surname", id="two-letters-read-as-one"),
+    pytest.param([line(0, 0, "Summer"), line(90, 0, "Oakes")], "Oakes", "Summer", id="and-where-they-are-not"),
 )
 
 
@@ -67,6 +101,12 @@ def test_a_text_gets_the_words_that_stand_for_it(lines: list[Written], text: str
 TOGETHER = (  # lines, texts that must be among those that are looked through, texts that must not
     pytest.param([line(0, 0, "4012     8888")], ["4012", "8888", "4012  8888"], [], id="columns-that-are-near"),
     pytest.param([line(0, 0, "a" + " " * 20 + "b")], ["a", "b"], ["a  b"], id="columns-that-are-not"),
+    pytest.param(
+        [line(0, 0, "Phone"), line(80, 0, "State"), line(0, 24, "4711"), line(80, 24, "Open")],
+        ["4711", "Open"],
+        ["4711  Open"],
+        id="columns-with-heads",
+    ),
     pytest.param(
         [line(0, 0, "17 Larkspur"), line(0, 14, "Leeds LS2")],
         ["17 Larkspur\nLeeds LS2", "17 Larkspur Leeds LS2"],
