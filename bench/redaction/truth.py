@@ -32,6 +32,11 @@ async def ask(session: Session, method: str, params: dict[str, Any], channel: Ch
     return await session.connection.call(method, params, guard, timeout_s=DEADLINE_S)
 
 
+async def ask_as_app(session: Session, method: str, params: dict[str, Any]) -> dict[str, Any]:
+    """One command on the app's CDP session: a screen lasts while nobody captures through another than set it."""
+    return await session.connection.call(method, params, session.page.app, timeout_s=DEADLINE_S)
+
+
 async def evaluate(session: Session, expression: str, channel: Channel | None = None) -> Any:
     """The value of an expression in the page. Raises RuntimeError when it threw."""
     params = {"expression": expression, "returnByValue": True, "awaitPromise": True}
@@ -44,7 +49,7 @@ async def evaluate(session: Session, expression: str, channel: Channel | None = 
 async def look(session: Session, density: float) -> None:
     """Give the window its size and density."""
     size = {"width": WIDTH, "height": HEIGHT, "deviceScaleFactor": density, "mobile": False}
-    await ask(session, "Emulation.setDeviceMetricsOverride", size)
+    await ask_as_app(session, "Emulation.setDeviceMetricsOverride", size)
 
 
 async def shown(session: Session, scroll: int) -> None:
@@ -90,7 +95,7 @@ async def bare(session: Session, form: str = "png", quality: int = 60, *, whole:
         params |= {"captureBeyondViewport": True, "clip": clip}
     if form == "jpeg":
         params |= {"quality": quality}
-    return base64.b64decode((await ask(session, "Page.captureScreenshot", params))["data"])
+    return base64.b64decode((await ask_as_app(session, "Page.captureScreenshot", params))["data"])
 
 
 READY = "document.readyState === 'complete' && !window.__pending && document.fonts.status === 'loaded'"

@@ -75,7 +75,9 @@ def _header(png: bytes) -> tuple[int, int]:
 
 def _flat(file: Image.Image) -> Image.Image:
     if file.mode == "RGB":
-        return Image.frombytes("RGB", file.size, file.tobytes())  # a copy without the file's info
+        bare = file.copy()
+        bare.info = {}  # what else the file said
+        return bare
     above = file.convert("RGBA")
     white = Image.new("RGB", file.size, (255, 255, 255))
     white.paste(above, mask=above.getchannel("A"))

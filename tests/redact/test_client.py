@@ -194,6 +194,14 @@ async def test_the_real_one_finds_in_order_and_says_what_it_is(real: Redactor) -
 
 
 @pytest.mark.asyncio(loop_scope="module")
+async def test_the_real_one_finds_in_long_texts_and_in_many_when_it_has_no_files_any_more(real: Redactor) -> None:
+    filler = "nothing to see here, and it goes on for a while. "
+    texts = [Text(f"{filler * 40}write to oda@example.test"), *(Text(f"{number} plain words") for number in range(40))]
+    found = await real.find(texts, 60.0)
+    assert [[one.type for one in each] for each in found] == [["EMAIL"], *[[]] * 40]
+
+
+@pytest.mark.asyncio(loop_scope="module")
 async def test_the_real_one_has_no_rights_of_the_hosts_and_no_socket_but_its_line(real: Redactor) -> None:
     await real.start()
     facts = facts_of(real.pid)
