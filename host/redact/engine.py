@@ -8,6 +8,8 @@ from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from host.core.pii.again import again
+from host.core.pii.labels import promised
 from host.core.pii.plain import Plain, plain
 from host.core.pii.spans import accounts_of, merged, name_words
 from host.core.redaction import EngineConfig, Found, Text
@@ -61,6 +63,8 @@ class Engine:
         self._remember(fresh)
         found |= fresh
         results = [found[text] for text in texts]
+        for number, one in list(again(texts, results)):
+            results[number] = merged(texts[number].text, [*results[number], one])
         return results if "PERSON" in self._off else self._repeated(texts, results)
 
     def _known(self, texts: Sequence[Text]) -> dict[Text, list[Found]]:
@@ -81,8 +85,11 @@ class Engine:
 
     def _look(self, texts: Sequence[Text]) -> dict[Text, list[Found]]:
         """Rules first; the model then reads only what holds words that no rule has an answer for."""
+        from host.redact.quick import together
+
         spelt = {text: plain(text.text) for text in texts if text.hint or not _NOTHING_IN_IT.fullmatch(text.text)}
-        found = {text: self._by_rules(text, one.text) for text, one in spelt.items()}
+        with together(one.text for one in spelt.values()):
+            found = {text: self._by_rules(text, one.text) for text, one in spelt.items()}
         for text, said in self._said(spelt, found).items():
             page = self._page(text.hint, text.kind, said)
             found[text] += self._results(self._by_model, self._of_model, spelt[text].text, page)
@@ -117,7 +124,10 @@ class Engine:
     def _repeated(self, texts: Sequence[Text], results: list[list[Found]]) -> list[list[Found]]:
         """The finds with every other place of the batch where a found name, or a part of it, comes again."""
         from host.redact.names import NAMES, bare
+        from host.redact.recognizers.listed import columns
 
+        for number, more in columns(texts, results).items():
+            results[number] = merged(texts[number].text, [*results[number], *more])
         words: set[str] = set()
         accounts: set[str] = set()
         for text, found in zip(texts, results, strict=True):
@@ -126,27 +136,32 @@ class Engine:
                     break
                 if one.type == "PERSON":
                     names = name_words(text.text[one.start : one.end])
-                    if one.source == "name model" and len(names) == 1 and not NAMES.is_name(names[0]):
+                    strange = one.source == "name model" and len(names) == 1 and not NAMES.is_name(names[0])
+                    if strange and not _is_of_people(text):
                         continue  # one unknown word that the model alone took for a name: a slip would spread
                     words |= {w for w in names if w[0].isupper() and _is_telling(w, NAMES)}
                     accounts |= accounts_of([bare(name) for name in names])
                 elif one.type == "EMAIL":
                     accounts.add(text.text[one.start : one.end].split("@")[0].lower())
-        accounts = (
-            {a for a in accounts if len(a) > 4 and _is_telling(a, NAMES)} if "USERNAME" not in self._off else set()
-        )
+                elif one.type in ("USERNAME", "HANDLE"):
+                    name = text.text[one.start : one.end].lstrip("@")
+                    accounts |= (
+                        {name} if len(name) > (5 if name.isalpha() else 4) and not NAMES.is_maker(name) else set()
+                    )
+        accounts = {one for one in accounts if len(one) > 4} if "USERNAME" not in self._off else set()
         if not words and not accounts:
             return results
         return [self._again(text.text, found, words, accounts) for text, found in zip(texts, results, strict=True)]
 
     def _again(self, text: str, found: list[Found], words: set[str], accounts: set[str]) -> list[Found]:
-        places = [
-            Found(start, end, "USERNAME", 0.5, "account of a name")
-            for start, end in _uncovered(_AN_ACCOUNT, text, found, accounts)
-        ]
         from host.redact.names import NAMES
         from host.redact.recognizers.beside import extended
 
+        places = [
+            Found(start, end, "USERNAME", 0.5, "account of a name")
+            for start, end in _uncovered(_AN_ACCOUNT, text, found, accounts)
+            if _is_telling(text[start:end], NAMES)
+        ]
         for start, end in _uncovered(_A_WORD, text, found, words):
             following = _NEXT_WORD.match(text, end)
             if following is None or not NAMES.is_thing(following[1]):
@@ -170,6 +185,11 @@ def _uncovered(pattern: re.Pattern[str], text: str, found: list[Found], words: s
 _AN_ACCOUNT = re.compile(r"(?<![\w@.-])([a-z][a-z0-9._+-]{3,60}[a-z0-9])(?![\w@-])")
 _A_WORD = re.compile(r"(?<![\w@./-])([^\W\d_](?:[^\W\d_]|['’-](?=[^\W\d_]{2})){1,40})(?:['’]s)?(?![\w@-])")  # noqa: RUF001
 _NEXT_WORD = re.compile(r"[ ]([^\W\d_]+)")
+
+
+def _is_of_people(text: Text) -> bool:
+    """Whether the hint promises a person."""
+    return bool(text.hint) and any(kind.startswith("PERSON") for kind in promised(text.hint))
 
 
 def _is_telling(word: str, names: Any) -> bool:

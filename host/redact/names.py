@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import lru_cache
+from collections.abc import Callable
+from functools import lru_cache, wraps
 from pathlib import Path
 
 DATA = Path(__file__).parent / "data"
+LONGEST_WORD = 40  # characters of a word that is remembered: it bounds what memory they take
 
 
 def bare(word: str) -> str:
@@ -58,6 +60,17 @@ _GOODS_ENDS = re.compile(
 )
 
 
+def _remembered(ask: Callable[[Names, str], bool]) -> Callable[[Names, str], bool]:
+    """The same question, answered once for each word as long as words are: the same few come again."""
+    known = lru_cache(maxsize=8192)(ask)
+
+    @wraps(ask)
+    def asked(names: Names, word: str) -> bool:
+        return known(names, word) if len(word) <= LONGEST_WORD else ask(names, word)
+
+    return asked
+
+
 class Names:
     """The lists, read once."""
 
@@ -71,8 +84,10 @@ class Names:
         self._countries = _lines("countries.txt")
         self._places = _lines("places.txt")
         self._makers = words_of("makers.txt")
+        self._roles = words_of("roles.txt")
         self._streets = words_of("place_nouns.txt") | words_of("street_nouns.txt")
 
+    @_remembered
     def is_given(self, word: str) -> bool:
         """Whether it is a given name; of a double name the first part counts."""
         plain = bare(word)
@@ -81,11 +96,13 @@ class Names:
         parts = plain.split("-")
         return parts[0] in self._given and not self._is_noun(parts[-1])
 
+    @_remembered
     def is_surely_given(self, word: str) -> bool:
         """Whether it is a given name and hardly anything else."""
         plain = bare(word)
         return self.is_given(word) and plain not in self._ambiguous and plain not in self._common and len(plain) > 2
 
+    @_remembered
     def is_family(self, word: str) -> bool:
         """Whether it is a family name we know; of a double name one part counts."""
         plain = bare(word).removeprefix("o'").removeprefix("d'")
@@ -104,6 +121,7 @@ class Names:
         """Whether it is a given or a family name we know."""
         return self.is_given(word) or self.is_family(word)
 
+    @_remembered
     def is_common(self, word: str) -> bool:
         """Whether it is an ordinary word of one of the languages."""
         plain = bare(word).strip(".,:;!?'\"()")
@@ -111,6 +129,7 @@ class Names:
             plain.endswith("s") and plain[:-1] in self._common and not self.is_given(plain)
         )
 
+    @_remembered
     def is_thing(self, word: str) -> bool:
         """Whether it is a noun of goods or places, or a form of company."""
         plain = bare(word).strip(".,:;!?'\"()")
@@ -132,9 +151,14 @@ class Names:
         """Whether it is a noun of goods and of no place."""
         return self.is_thing(word) and not self.is_street(word)
 
+    @_remembered
     def is_maker(self, word: str) -> bool:
         """Whether a product or a firm begins with it; never a word that is surely a given name."""
         return bare(word).strip(".,:;!?'\"()") in self._makers and not self.is_surely_given(word)
+
+    def is_role(self, word: str) -> bool:
+        """Whether it says what somebody is and stands right before their name: "Coach", "Bürgermeister"."""
+        return bare(word).strip(".,:;") in self._roles
 
     def is_place(self, words: str) -> bool:
         """Whether it is a big town, a state or a region."""

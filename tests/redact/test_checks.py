@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from host.core.pii import checks, context, fits, labels, secrets, spans
+from host.core.pii import accounts, checks, columns, context, fits, labels, secrets, spans
+from host.core.pii.again import again
 from host.core.pii.nationalids import national_ids
 from host.core.pii.plain import plain
-from host.core.redaction import Found
+from host.core.redaction import Found, Text
 
 NATIONAL = (  # a number that holds, the same with another last digit or letter, country
     pytest.param("12345678Z", "12345678A", "ES", id="dni"),
@@ -132,6 +133,13 @@ PROMISES = (  # label, what it promises first
     pytest.param("cc-csc", "SECRET", id="autocomplete"),
     pytest.param("Customer", "PERSON?", id="weak"),
     pytest.param("Wachtwoord", "PASSWORD", id="password-nl"),
+    pytest.param("Card on file", "CARD", id="what-it-is-comes-first"),
+    pytest.param("D.N.I.", "NATIONAL_ID", id="letters-with-points"),
+    pytest.param("Né(e) le", "DATE_OF_BIRTH", id="ending-in-brackets"),
+    pytest.param("N° fiscal", "TAX_ID", id="number-short"),
+    pytest.param("Fahrgestell-Nr.", "VEHICLE", id="number-short-de"),
+    pytest.param("Nr rachunku", "BANK_ACCOUNT", id="number-short-pl"),
+    pytest.param("Insured person's number", "MEDICAL_ID", id="insured"),
 )
 
 
@@ -142,7 +150,18 @@ def test_labels_promise_in_many_languages(label: str, kind: str) -> None:
 
 @pytest.mark.parametrize(
     "label",
-    ["Order number", "Product name", "Rechnungsdatum", "File name", "Nº de pedido", "Version", "Amount", "Título", ""],
+    [
+        "Order number",
+        "Product name",
+        "Rechnungsdatum",
+        "File name",
+        "Nº de pedido",
+        "Version",
+        "Amount",
+        "Título",
+        "Part no.",
+        "",
+    ],
 )
 def test_labels_of_things_promise_nothing(label: str) -> None:
     assert labels.promised(label) == ()
@@ -156,6 +175,11 @@ FITTING = (  # type, what fits, what does not
     pytest.param("EMAIL", "oda at example dot test", "not provided", id="nothing-given"),
     pytest.param("ADDRESS", "Hauptstr. 5", "€ 12.00", id="price-is-no-address"),
     pytest.param("DATE_OF_BIRTH", "3 May 1984", "unknown", id="no-date"),
+    pytest.param("DATE_OF_BIRTH", "3.12.", "1.53", id="rate-is-no-birth"),
+    pytest.param("PASSWORD", "Basalt-2026", "2026-01-14", id="day-is-no-password"),
+    pytest.param("PASSPORT", "K8841207", "2031-04-17", id="day-is-no-passport"),
+    pytest.param("BANK_ACCOUNT", "10-11-12", "10.11.2012", id="sort-code-is-no-day"),
+    pytest.param("PHONE", "29 07 28 25", "29.07.2025", id="pairs-are-no-day"),
 )
 
 
@@ -176,6 +200,14 @@ SECRETS = (  # text, what is secret
     pytest.param("PIN: 4711", "4711", id="pin"),
     pytest.param("CVC 737", "737", id="cvc"),
     pytest.param("Kennwort: Sommer-2031!", "Sommer-2031!", id="password-de"),
+    pytest.param("the password for the guest network is marl-pit7", "marl-pit7", id="password-of-something"),
+    pytest.param("DB_PASS=three dull words", "three dull words", id="env-phrase"),
+    pytest.param("IDENTIFIED BY 'Gneiss&Marl2'", "Gneiss&Marl2", id="sql"),
+    pytest.param("https://example.test/ical/9f8e7d6c5b4a39281706/x.ics", "9f8e7d6c5b4a39281706", id="link"),
+    pytest.param("tool login -u marl -p Gneiss_44", "Gneiss_44", id="options"),
+    pytest.param("try marl / Gneiss44", "Gneiss44", id="pair"),
+    pytest.param("the pin's 4711", "4711", id="short-is"),
+    pytest.param("le code de la cave est 47B11", "47B11", id="code-of-a-place"),
     pytest.param("x q8Zr2LmVt9KpW4nB7cXyA1dF e", "q8Zr2LmVt9KpW4nB7cXyA1dF", id="entropy"),
 )
 HARMLESS = (
@@ -187,6 +219,11 @@ HARMLESS = (
     pytest.param("Password: ••••••••", id="dots"),
     pytest.param("com.example.product.details.ProductDetailsViewController42", id="class-name"),
     pytest.param("token: string", id="type"),
+    pytest.param("the password for the network is required", id="password-of-something"),
+    pytest.param("le code du produit est A4711", id="code-of-goods"),
+    pytest.param("https://example.test/share/how-to-plant-tomatoes", id="link-of-words"),
+    pytest.param("docker run -u 1000 -p 8080:80", id="options-of-numbers"),
+    pytest.param("use IPv4 / IPv6", id="pair-of-words"),
     pytest.param("COMMIT=0a95b74a77d848dbf4f23dbc819e3b6aa4cbac1c", id="assigned-commit"),
 )
 
@@ -204,6 +241,67 @@ def test_secrets_are_found_by_shape_or_label(text: str, secret: str) -> None:
 @pytest.mark.parametrize("text", HARMLESS)
 def test_hashes_and_sentences_about_passwords_are_no_secrets(text: str) -> None:
     assert secret_parts(text) == []
+
+
+ACCOUNTS = (  # text, the account in it
+    pytest.param('203.0.113.7 - marl [10/Oct/2025:13:55:36 -0700] "GET /"', "marl", id="access-log"),
+    pytest.param("login failed for user 'marl'", "marl", id="login-failed"),
+    pytest.param("user marl has been disabled", "marl", id="user-has"),
+    pytest.param("the login is marl and the password is long", "marl", id="login-is"),
+    pytest.param("last change by marl 2 days ago", "marl", id="by-and-when"),
+    pytest.param("Photo by marlpit on the first page", "marlpit", id="made-by"),
+    pytest.param("logged on: ACME\\marl", "marl", id="domain"),
+    pytest.param("marl     pts/0    2026-02-11 08:01", "marl", id="terminal"),
+    pytest.param("postgres://marl:secret@db/x", "marl", id="link-with-password"),
+    pytest.param("GRANT ALL TO 'marl'@'%'", "marl", id="mysql"),
+    pytest.param("/search?user=marl&page=2", "marl", id="query"),
+    pytest.param("marl and gneiss approved these changes", "gneiss", id="two-of-them"),
+    pytest.param("marl:$2y$10$abc", "marl", id="file-of-passwords"),
+    pytest.param("Ihr Benutzername lautet marl.", "marl", id="yours-is"),
+)
+
+
+@pytest.mark.parametrize(("text", "account"), ACCOUNTS)
+def test_accounts_are_found_where_they_stand(text: str, account: str) -> None:
+    assert account in [text[start:end] for start, end in accounts.accounts(text)]
+
+
+SHAPED = (  # text, accounts by their shape
+    pytest.param("sold to marl_pit for 20", ["marl_pit"], id="sold-to"),
+    pytest.param("marlpit88 asked again", ["marlpit88"], id="asked"),
+    pytest.param("from marl_pit import pit", [], id="import"),
+    pytest.param("add marl_pit argument", [], id="argument"),
+    pytest.param("set marl_pit = 3", [], id="assigned"),
+    pytest.param("by `marl_pit`", [], id="quoted-as-code"),
+)
+
+
+@pytest.mark.parametrize(("text", "found"), SHAPED)
+def test_words_shaped_like_accounts_count_among_words_of_people(text: str, found: list[str]) -> None:
+    assert [text[start:end] for start, end in accounts.shaped_accounts(text)] == found
+
+
+def test_a_value_found_by_its_label_is_found_again_where_it_stands_alone() -> None:
+    texts = [Text("Passport K8841207"), Text("copy of K8841207, not of K88412071"), Text("12.34 paid")]
+    results = [[Found(9, 17, "PASSPORT", 0.9, "label")], [], [Found(0, 5, "CARD", 0.9, "label")]]
+    assert list(again(texts, results)) == [(1, Found(8, 16, "PASSPORT", 0.5, "value again"))]
+
+
+TABLES = (  # text, its cells and their heads
+    pytest.param("id,login\n7,marl", [("7", "id"), ("marl", "login")], id="csv"),
+    pytest.param('login;note\n"marl";"a;b"', [("marl", "login"), ("a;b", "note")], id="quotes"),
+    pytest.param("login\tday\nmarl\t3", [("marl", "login"), ("3", "day")], id="tabs"),
+    pytest.param("| login | day |\n|---|---|\n| marl | 3 |", [("marl", "login"), ("3", "day")], id="markdown"),
+    pytest.param("USER   TTY\nmarl   pts/0", [("marl", "USER"), ("pts/0", "TTY")], id="wide-gaps"),
+    pytest.param("INSERT INTO t (login, n) VALUES ('marl', 3)", [("marl", "login"), ("3", "n")], id="sql"),
+    pytest.param("id,login\nno table here", [], id="other-line"),
+    pytest.param("one line, of prose", [], id="prose"),
+)
+
+
+@pytest.mark.parametrize(("text", "cells"), TABLES)
+def test_cells_are_read_under_the_heads_of_their_columns(text: str, cells: list[tuple[str, str]]) -> None:
+    assert [(text[cell.start : cell.end], cell.head) for cell in columns.cells(text)] == cells
 
 
 @pytest.mark.parametrize(

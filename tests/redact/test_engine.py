@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -11,6 +12,7 @@ import pytest
 
 from host.core.redaction import EngineConfig, Found, Text
 from host.redact.engine import Engine
+from host.redact.recognizers.model import NameModel
 
 OWN = """
 recognizers:
@@ -143,6 +145,35 @@ def test_the_same_text_gets_the_same_answer_from_many_threads(engine: Engine) ->
     assert [again.find(one) for one in texts] == found
 
 
+def test_the_model_says_the_same_in_one_thread_and_in_two() -> None:
+    folder = NameModel.installed()
+    lines = [f"Yesterday Ottokar Wiesengrund met Ilse Bandt{'a' * n} at the old mill by the river." for n in range(40)]
+    alone, beside = NameModel(folder, workers=1).read(lines), NameModel(folder).read(lines)
+    assert {line: [one[:3] for one in said] for line, said in alone.items()} == {
+        line: [one[:3] for one in said] for line, said in beside.items()
+    }
+    assert all(any(one.kind == "PERSON" for one in said) for said in beside.values())
+
+
+def test_what_fails_in_either_thread_of_the_model_is_raised_and_no_thread_is_left(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    model = NameModel(NameModel.installed())
+    batches = [[(line, 0, 3)] for line in range(6)]
+    for bad in (0, 5):
+
+        def chances(batch: list[tuple[int, int, int]], _encodings: object, bad: int = bad) -> list[object]:
+            if batch[0][0] == bad:
+                raise ValueError(f"batch {bad}")
+            return list(batch)
+
+        monkeypatch.setattr(model, "_chances", chances)
+        with pytest.raises(ValueError, match=f"batch {bad}"):
+            model._side_by_side(batches, [])
+        assert model._side_by_side(batches[1:5], []) == batches[1:5]
+    assert not [one for one in threading.enumerate() if one.name.startswith("name-model")]
+
+
 ODD = (
     pytest.param("a" * 60_000, id="one-word"),
     pytest.param("1 " * 30_000, id="digits-and-spaces"),
@@ -157,6 +188,9 @@ ODD = (
     pytest.param("\n" * 60_000, id="lines"),
     pytest.param("A1-" * 20_000, id="one-word-of-numbers"),
     pytest.param("Aa-Aa 12, " * 6_000, id="towns-and-numbers"),
+    pytest.param("A-1 " * 8_000, id="words-of-a-letter-and-a-number"),
+    pytest.param("a." * 8_000, id="letters-and-dots"),
+    pytest.param(": " * 20_000, id="colons"),
 )
 
 
@@ -183,6 +217,7 @@ socket.getaddrinfo = closed
 sys.path.insert(0, {path!r})
 from host.core.redaction import EngineConfig, Text
 from host.redact.engine import Engine
+from host.redact.recognizers.model import NameModel
 assert "presidio_analyzer" not in sys.modules
 engine = Engine.load(EngineConfig())
 for n in range(60):

@@ -124,7 +124,47 @@ PRIVATE = (  # text, what must be covered, hint
     pytest.param("Benutzername s.vogt", "s.vogt", "", id="username-without-sign"),
     pytest.param("mo_dev", "mo_dev", "GitHub", id="network-as-hint"),
     pytest.param("N 47° 22.350 E 008° 32.500", "N 47° 22.350 E 008° 32.500", "", id="coordinates-minutes"),
+    pytest.param("3782 822463 10005", "3782 822463 10005", "Card on file", id="card-on-file"),
+    pytest.param("Sold to marl_pit for 20", "marl_pit", "", id="username-by-shape"),
+    pytest.param("login,visits\nmarlpit,12", "marlpit", "", id="username-in-a-column"),
+    pytest.param('<add key="SmtpPassword" value="Gneiss7" />', "Gneiss7", "", id="value-beside-its-name"),
+    pytest.param("- name: DB_PASSWORD\n  value: Gneiss7x", "Gneiss7x", "", id="value-under-its-name"),
+    pytest.param("User\tmarlpit\tGroup\tstaff", "marlpit", "", id="label-beside"),
+    pytest.param("the plate of my car is XKR 4471", "XKR 4471", "", id="number-of-whose"),
+    pytest.param("A grey Volvo, MX17 KLR, by the gate", "MX17 KLR", "", id="plate-beside-a-car"),
+    pytest.param("ID 12345678Z", "12345678Z", "", id="id-of-a-person"),
+    pytest.param("GRANT SELECT TO 'marl'@'10.0.4.%'", "10.0.4.%", "", id="ip-of-a-network"),
+    pytest.param("(07).4465.0992", "(07).4465.0992", "", id="phone-with-points"),
     pytest.param("xoxb-123456789012-abcdefGHIJ", "xoxb-123456789012-abcdefGHIJ", "", id="token"),
+    pytest.param("van der Meulen, Saskia", "van der Meulen, Saskia", "Member", id="particles-before-turned-name"),
+    pytest.param("Freiherr von und zu Trott, Ansgar", "Freiherr von und zu Trott, Ansgar", "", id="noble-turned-name"),
+    pytest.param("O'SHAUGHNESSY, Cornelius", "O'SHAUGHNESSY, Cornelius", "", id="shouted-turned-name"),
+    pytest.param("Jan & Mieke de Wit", "Mieke de Wit", "Guest", id="word-behind-a-particle"),
+    pytest.param("Mme d'Aubigny arrive demain", "d'Aubigny", "", id="title-and-apostrophe"),
+    pytest.param("Tell Mr & Mrs Quellmalz", "Quellmalz", "", id="couple"),
+    pytest.param("1. P. Vandenbroucke 2:43:55", "P. Vandenbroucke", "", id="initial-and-unknown-name"),
+    pytest.param("The Pemberton family gave £25", "Pemberton", "", id="family-of-a-name"),
+    pytest.param("Tore: Schlüter (7/2), Bjerregaard (4), Ó Conaill (3)", "Bjerregaard", "", id="scorers"),
+    pytest.param("Remiro; Elustondo, Le Normand", "Elustondo", "Alineación", id="line-up-by-hint"),
+    pytest.param("R v Featherstonehaugh", "Featherstonehaugh", "", id="case-at-court"),
+    pytest.param("Zephyrinia invited you to a board", "Zephyrinia", "", id="who-did-it"),
+    pytest.param("customer: leah goldfarb, order 5519", "leah goldfarb", "", id="label-and-name-without-capitals"),
+    pytest.param("Frühstück: Wanda", "Wanda", "", id="given-name-behind-a-label"),
+    pytest.param("Coffee by Ken & Joyce", "Ken", "", id="given-names-joined"),
+    pytest.param("Quellmann/Brinkmann", "Quellmann/Brinkmann", "", id="pair-in-a-cell"),
+    pytest.param("DELACOURT", "DELACOURT", "Bailleur", id="landlord-by-hint"),
+    pytest.param("Bronagh Quillfeather", "Bronagh Quillfeather", "Case officer", id="officer-by-hint"),
+    pytest.param(
+        "The Old Forge, Church Street, Wedmore",
+        "The Old Forge, Church Street, Wedmore",
+        "Address",
+        id="house-with-a-name",
+    ),
+    pytest.param(
+        "Bât. C, 3e étage, code 14A", "Bât. C, 3e étage, code 14A", "Complément", id="second-line-of-an-address"
+    ),
+    pytest.param("Hinterhaus, 3. OG rechts", "Hinterhaus, 3. OG rechts", "", id="floor-and-door"),
+    pytest.param("Travessa São Judas, s/n", "Travessa São Judas, s/n", "", id="street-without-number"),
 )
 
 
@@ -189,7 +229,33 @@ HARMLESS = (  # text, hint
     pytest.param("token limit 128000, password policy: minimum 12", "", id="credential-words"),
     pytest.param("discount code SAVE-20, error code 4040", "", id="codes"),
     pytest.param("1234567890", "Bytes", id="count-by-hint"),
+    pytest.param("8841-207-33", "Part no.", id="part"),
+    pytest.param("750000523", "N° FINESS", id="number-of-another-kind"),
+    pytest.param("1,204,882", "Tokens used", id="tokens-used"),
+    pytest.param("2026-01-14", "Last password reset", id="day-of-a-reset"),
+    pytest.param("date,open,last\n2026-02-10,12.4,12.6", "", id="columns-of-numbers"),
+    pytest.param("Access denied for security reasons, created by default", "", id="words-where-accounts-stand"),
+    pytest.param("Message-ID: <20260211.0814.4471@lists.example>", "", id="message-id"),
+    pytest.param("uid=1001 gid=1001", "", id="number-of-an-account"),
+    pytest.param("BMW M-340 and VW T-6 may park here", "", id="models-of-cars"),
+    pytest.param("door: 2040 x 826 mm, 88 %", "", id="door-of-a-size"),
+    pytest.param("2012", "Driving licence since", id="year-under-licence"),
     pytest.param("00:00:00:00:00:01 elapsed 1:02:03"[26:], "", id="elapsed"),
+    pytest.param("Kestrel Gravel Frame, size 54, Marlin Blue", "Item", id="goods-of-a-column"),
+    pytest.param("Opel Adam", "Fahrzeug", id="car-of-a-column"),
+    pytest.param("Rocky", "Mascota", id="pet-of-a-column"),
+    pytest.param("Rebecca", "Reading book", id="book-of-a-column"),
+    pytest.param("Material: Arri Alexa", "", id="goods-behind-their-head"),
+    pytest.param("TSV Bayer Dormagen – VfL Eintracht Hagen 28:27", "", id="clubs"),
+    pytest.param("El Rincón de Lola", "", id="inn-with-a-name"),
+    pytest.param("Storm Brendan hits Cornwall", "", id="storm"),
+    pytest.param("Olivia Burton watches from £90", "", id="goods-in-small-letters"),
+    pytest.param("Ibuprofen 600, Voltaren Salbe", "", id="medicines"),
+    pytest.param("Sir Walter Scott Way", "", id="street-of-a-title"),
+    pytest.param("Oral-B, Corsodyl", "", id="makes-with-a-comma"),
+    pytest.param("Thank you for riding with Hollow Lane Cycles", "", id="trade-behind-a-name"),
+    pytest.param("Fundación Telefónica", "Socio", id="institution-under-members"),
+    pytest.param("Jenkins approved this build", "", id="machine-that-acts"),
 )
 
 
@@ -215,6 +281,13 @@ def test_a_name_is_found_again_in_the_rest_of_the_page_and_words_are_not(engine:
     assert engine.find([Text("Wiesengrund's order")]) == engine.find([Text("Wiesengrund's order")])
 
 
+def test_the_rest_of_a_column_of_names_is_found_and_of_a_mixed_column_is_not(engine: Engine) -> None:
+    names = [Text(name, "Engineer") for name in ("Anna Fuchs", "Jorge Ramírez", "Hwang Bo-ram")]
+    assert [bool(found) for found in engine.find(names)] == [True] * 3
+    mixed = [Text(name, "Entry") for name in ("Anna Fuchs", "Jorge Ramírez", "Hwang Bo-ram", "Quavell Holdings")]
+    assert [bool(found) for found in engine.find(mixed)] == [True, True, False, False]
+
+
 def test_the_account_of_a_found_name_or_mail_is_found_again(engine: Engine) -> None:
     texts = [
         Text("Kunde: Tomasin Quarrelbock"),
@@ -224,6 +297,13 @@ def test_the_account_of_a_found_name_or_mail_is_found_again(engine: Engine) -> N
     found = engine.find(texts)[2]
     assert [texts[2].text[one.start : one.end] for one in found] == ["tquarrelbock", "zorbanax"]
     assert engine.find(texts[2:]) == [[]]
+
+
+def test_an_account_is_found_again_in_the_rest_of_the_page_and_a_maker_is_not(engine: Engine) -> None:
+    texts = [Text("Signed in as marlpit"), Text("marlpit"), Text("samsung", hint="Username"), Text("samsung")]
+    found = engine.find(texts)
+    assert [[one.type for one in each] for each in found[:2]] == [["USERNAME"], ["USERNAME"]]
+    assert [len(each) for each in found[2:]] == [1, 0]
 
 
 def test_a_name_that_is_a_word_is_not_looked_for_again(engine: Engine) -> None:

@@ -34,7 +34,7 @@ _DATE_LIKE = re.compile(
 _NAME_LIKE = re.compile(
     r"[^\W\d_][\w'.-]*(?:(?:,?[ ](?:&[ ])?|/)[^\W\d_][\w'.-]*){0,6}(?:[ ]?\([^\W\d_][\w'. -]{0,20}\))?,?"
 )
-_CODE = re.compile(r"[A-Za-z0-9ÄÖÜ][A-Za-z0-9ÄÖÜ ./<·-]{2,34}")
+_CODE = re.compile(r"[A-Za-z0-9ÄÖÜ][A-Za-z0-9ÄÖÜ ./<·•-]{2,34}")
 _COMPANY = re.compile(
     r"(?i)\b(?:gmbh|mbh|ag|kg|ohg|ug|e\.?\s?v|ltd|limited|llc|inc|corp|plc|llp|co|group|holdings?|s\.?a\.?s?"
     r"|s\.?l\.?u?|s\.?r\.?l|s\.?p\.?a|sarl|b\.?v|n\.?v|ab|oy|aps|sp\. z o\.o|pty|bank|sparkasse|insurance"
@@ -42,6 +42,21 @@ _COMPANY = re.compile(
     r"|shop|store|solutions|systems|technologies|logistics|foundation|verein|stadt|city of|ministry|agency|agentur"
     r"|studio|labs?|club|hotel|restaurant|airlines|media|verlag|company|partners)\b\.?"
 )
+
+
+_MEASURE = re.compile(r"\d[\d.,]*\s?%|\d[\d.,]*\s[A-Za-z€$£]{1,4}")
+
+
+def _is_day(value: str) -> bool:
+    return is_date(value) and re.search(r"\d[./-]\d", value) is not None
+
+
+def _birth(value: str) -> bool:
+    short = re.fullmatch(r"(\d{1,2})[./-](\d{1,2})\.?", value)
+    if short is not None:
+        first, second = sorted((int(short[1]), int(short[2])))
+        return 1 <= first <= 12 and second <= 31
+    return len(value) <= 40 and _DATE_LIKE.search(value) is not None
 
 
 def _has_digits(count: int) -> Callable[[str], bool]:
@@ -60,7 +75,12 @@ def _email(value: str) -> bool:
 def _phone(value: str) -> bool:
     digits = digits_of(value)
     letters = sum(c.isalpha() for c in value)
-    dull = is_date(value) or is_amount(value) or re.search(r"\d:\d\d|[€$£%]|\d{4}-\d\d-\d\d", value) is not None
+    paired = re.fullmatch(r"\d\d(?: \d\d){3,4}", value) is not None  # as in Denmark and France, though a day fits
+    dull = (
+        (is_date(value) and not paired)
+        or is_amount(value)
+        or re.search(r"\d:\d\d|[€$£%]|\d{4}-\d\d-\d\d", value) is not None
+    )
     return 4 <= len(digits) <= 20 and letters <= 14 and len(value) <= 48 and not dull
 
 
@@ -92,8 +112,8 @@ def _address(value: str) -> bool:
 
 
 def _person(value: str) -> bool:
-    if re.search(r"\.[a-z]{2,4}$", value):
-        return False  # a file
+    if re.search(r"(?i)\.[a-z]{2,4}$", value):
+        return False  # a file or a host
     return 2 <= len(value) <= 80 and _NAME_LIKE.fullmatch(value) is not None and not _COMPANY.search(value)
 
 
@@ -113,6 +133,8 @@ def _code(least: int) -> Callable[[str], bool]:
             and not re.search(r"[a-zà-ÿ]{3}", value)
             and _CODE.fullmatch(value) is not None
             and not is_amount(value)
+            and not (_is_day(value) and re.search(r"\d{4}", value))
+            and not re.fullmatch(r"(?:19|20)\d\d|.*\d (?:of|von|de|su|sur|x) \d.*", value)  # a year, "4 of 12"
             and len(value.split()) <= 8
         )
 
@@ -122,7 +144,7 @@ def _code(least: int) -> Callable[[str], bool]:
 def _account(value: str) -> bool:
     if re.fullmatch(r"[A-Z]{6}[A-Z0-9]{2}(?:[A-Z0-9]{3})?", value):
         return True
-    return _code(5)(value) and not is_date(value)
+    return _code(5)(value) and (not is_date(value) or re.fullmatch(r"\d\d-\d\d-\d\d", value) is not None)
 
 
 def _secret(value: str) -> bool:
@@ -139,7 +161,7 @@ FITS: dict[str, Callable[[str], bool]] = {
     "CARD": _card,
     "COOKIE": lambda value: "=" in value or (len(value) >= 12 and len(value.split()) == 1),
     "CRYPTO": lambda value: len(value) >= 20 and len(value.split()) == 1,
-    "DATE_OF_BIRTH": lambda value: len(value) <= 40 and _DATE_LIKE.search(value) is not None,
+    "DATE_OF_BIRTH": _birth,
     "DRIVER_LICENSE": _code(3),
     "EMAIL": _email,
     "EXPIRY": _expiry,
@@ -152,14 +174,16 @@ FITS: dict[str, Callable[[str], bool]] = {
     "LOCATION": lambda value: re.search(r"\d{1,3}[.,]\d{3,}", value) is not None and len(value) <= 80,
     "MAC_ADDRESS": lambda value: re.fullmatch(r"[0-9A-Fa-f:.-]{12,23}", value) is not None,
     "MEDICAL_ID": _code(3),
-    "NATIONAL_ID": _code(5),
+    "NATIONAL_ID": lambda value: _code(5)(value) or (_code(3)(value) and value.isalnum() and len(value) >= 8),
     "PASSPORT": _code(3),
-    "PASSWORD": lambda value: 3 <= len(value) <= 128 and len(value.split()) <= 6,
+    "PASSWORD": lambda value: (
+        3 <= len(value) <= 128 and len(value.split()) <= 6 and not (_is_day(value) or _MEASURE.fullmatch(value))
+    ),
     "PERSON": _person,
     "PHONE": _phone,
     "SECRET": _secret,
     "TAX_ID": _code(6),
-    "TOKEN": lambda value: len(value.split()) == 1 and believable(value, "TOKEN"),
+    "TOKEN": lambda value: len(value.split()) == 1 and believable(value, "TOKEN") and not is_amount(value),
     "USERNAME": lambda value: _single(value) and "://" not in value,
     "VEHICLE": lambda value: _code(1)(value) and len(value) <= 24 and any(c.isalpha() for c in value),
 }

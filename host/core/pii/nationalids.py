@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import date
 from typing import NamedTuple
 
@@ -305,14 +305,23 @@ RULES: tuple[NationalId, ...] = (
 _BEGINNING = re.compile(r"(?<![\w#.,-])(?=[A-Za-z]{0,6}[ -]?\d)[A-Za-z\d]")
 
 
-def national_ids(text: str, labelled: bool) -> Iterator[tuple[int, int, str, str]]:
+Places = Callable[[re.Pattern[str], str], Sequence[int] | None]
+"""Where a pattern can begin in a text, in order; None says that nobody knows."""
+
+
+def national_ids(
+    text: str, labelled: bool, places: Places = lambda _shape, _text: None
+) -> Iterator[tuple[int, int, str, str]]:
     """Start, end, type and country of each number in `text`; `labelled` lets those in that need a label."""
-    rules = [rule for rule in RULES if rule.alone or labelled]
-    for beginning in _BEGINNING.finditer(text):
-        for rule in rules:
-            match = rule.shape.match(text, beginning.start())
-            if match is not None and _holds(rule, match[0]):
-                yield match.start(), match.end(), rule.type, rule.country
+    beginnings = [match.start() for match in _BEGINNING.finditer(text)]
+    known = frozenset(beginnings)
+    for rule in RULES if beginnings else ():
+        if rule.alone or labelled:
+            can_begin = places(rule.shape, text)
+            for place in beginnings if can_begin is None else known.intersection(can_begin):
+                match = rule.shape.match(text, place)
+                if match is not None and _holds(rule, match[0]):
+                    yield match.start(), match.end(), rule.type, rule.country
 
 
 def _holds(rule: NationalId, text: str) -> bool:

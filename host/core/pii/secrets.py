@@ -5,10 +5,13 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from host.core.pii.checks import digits_of
+
+Finds = Callable[[re.Pattern[str], str], Iterator[re.Match[str]]]
+"""How a pattern is looked for in a text: `re.Pattern.finditer`, or what gives the same sooner."""
 
 
 class Shape(NamedTuple):
@@ -68,7 +71,12 @@ SHAPES: tuple[Shape, ...] = (
     _shape("telegram", "KEY", r"\b\d{8,10}:AA[\w-]{30,}"),
     _shape("twilio", "KEY", r"\b(?:SK|AC)[0-9a-f]{32}\b"),
     _shape("url-login", "PASSWORD", r"(?i)[a-z][a-z0-9+.-]{1,20}://[^\s/@:]{0,200}:([^\s@\"'<>]{1,200})@(?=[\w\[])", 1),
-    _shape("user-option", "PASSWORD", r"(?<!\S)(?:-u|--user|--proxy-user)[ =][\"']?[\w.@-]{1,64}:([^\s\"']{2,200})", 1),
+    _shape(
+        "user-option",
+        "PASSWORD",
+        r"(?<!\S)(?:-u|--user|--proxy-user|--auth|(?<=http )-a|(?<=https )-a)[ =][\"']?[\w.@-]{1,64}:([^\s\"']{2,200})",
+        1,
+    ),
     _shape(
         "secret-option",
         "PASSWORD",
@@ -79,9 +87,19 @@ SHAPES: tuple[Shape, ...] = (
     _shape(
         "login-pair",
         "PASSWORD",
-        r"(?i)\b(?:log[ -]?in|zugang(?:sdaten)?|anmeldung|credentials?|acceso|identifiants?|accesso"
+        r"(?i)\b(?:log[ -]?in|wi-?fi|wlan|zugang(?:sdaten)?|anmeldung|credentials?|acceso|identifiants?|accesso"
         r"|user(?:name)?\s?/\s?pass(?:word)?)"
         r"\s?:\s{0,3}\S{2,64}\s?/\s?(\S{3,64})",
+        1,
+    ),
+    _shape(  # links that let in whoever has them
+        "link",
+        "TOKEN",
+        r"(?i)://[^\s\"'<>]{1,200}?/(?:ical|calendars?|feeds?|private|invit\w{1,4}|join|reset\w{0,12}"
+        r"|password_resets?|confirm\w{0,7}"
+        r"|verify|verification|activate|activation|magic\w{0,5}|unsubscribe|shared?|auth|login|sign-?in|tokens?|hooks?"
+        r"|webhooks?|access)"
+        r"/(?:[\w-]{1,20}/)?((?=[A-Za-z_]{0,40}\d)[A-Za-z0-9_]{16,200})(?![\w-])",
         1,
     ),
     _shape("wireguard", "KEY", r"(?i)\b(?:privatekey|presharedkey)\s{0,3}=\s{0,3}([\w+/]{42,44}=?)", 1),
@@ -114,7 +132,8 @@ _TOKEN_WORDS = (
     r"|auth(?:orization)?[ _-]?code|otp|one[ -]time (?:code|password)|magic[ _-]?link|jeton|ficha de acceso"
 )
 _PASSWORD_WORDS = (
-    r"(?:[a-z0-9]{1,20}[ _-]){0,3}(?:(?:pg|db|my|mysql|sql|root|admin|user|ftp|smtp|ssh|vault|wifi)?(?:password"
+    r"(?:(?:pg|db|my|mysql|sql|root|admin|user|ftp|smtp|ssh|vault|wifi|initial|einmal|start|wlan"
+    r"|standard|master|haupt|benutzer|ger[äa]te|router|konto|gast|zugangs)?(?:password"
     r"|passwd|passphrase|passcode|passwort|kennwort|contrase[nñ]a|mot de passe"
     r"|wachtwoord"
     r"|senha|palavra[- ]passe|has[lł]o|parola|l[oö]senord|adgangskode|passord|salasana|[sş]ifre|heslo|jelsz[oó]"
@@ -130,7 +149,9 @@ _SECRET_WORDS = (
     r"|mother'?s maiden name"
     r"|wiederherstellungs(?:code|schlüssel)|c[oó]digo de recuperaci[oó]n|code de (?:récupération|secours)"
     r"|codice di recupero|herstelcode|återställningskod|ersatzcode"
-    r"|(?:door|gate|alarm|safe|entry|lock|unlock|building|garage|key ?box|tür|haustür|tor)[ -]?code"
+    r"|(?:door|gate|alarm|safe|entry|lock|unlock|building|garage|key ?box|tür|haustür|tor|pairing|setup|delivery"
+    r"|pick-?up"
+    r"|collection|activation|freischalt|aktivierungs|abhol|kopplungs|tresor)[ -]?code"
     r"|secret answer|answer|verification code|best[aä]tigungscode|2fa(?: code)?|totp(?: secret)?|mnemonic|tan\b"
 )
 _VALUE = (  # what is quoted ends with its quote; "&" ends it only where another name follows
@@ -139,7 +160,14 @@ _VALUE = (  # what is quoted ends with its quote; "&" ends it only where another
 )
 _MIXED = (  # letters and digits (or signs) mixed as words never are; no version, no number with a unit
     r"[\"'(]?((?=[^\s\"'<>]{0,40}\d)(?=[^\s\"'<>]{0,40}[A-Za-z])(?!v?\d+(?:\.\d+)*[a-z]{0,3}(?!\S))"
-    r"(?![A-Za-z]{2,5}-?\d{1,5}(?!\S))[^\s\"'<>,;|()]{6,200})"
+    r"(?![A-Za-z]{2,5}-?\d{1,3}(?!\S))[^\s\"'<>,;|()]{6,200})"
+)
+_SIGNED = (  # a word with a digit or a sign within
+    r"[\"'(]?((?=[^\s\"'<>]{0,40}[\d!#$%&*+=?@^_~-])(?=[^\s\"'<>]{0,40}[^\W\d_])[^\s\"'<>,;|()]{5,80})"
+)
+_FOR_NOW = (
+    r" (?:provisional|temporal|inicial|temporary|initial|provisoire|temporaire|initiale?|provvisoria|temporanea"
+    r"|tijdelijke?)"
 )
 _CODE_SENT = (
     r"(?i)(?<!\w)(?:(?:verification|verify|security|login|log-?in|sign-?in|access|one-?time|sms|otp|auth\w*|2fa"
@@ -157,29 +185,36 @@ _CODE_SENT = (
 )
 _IS = r"(?:is|ist|es|est|lautet|è|é|jest|är|er|was|war|era)"
 LABELLED: tuple[Shape, ...] = (
-    _shape("label:key", "KEY", rf"(?i)(?<![a-z])(?:[a-z]{{2,20}}[_-])*?(?:{_KEY_WORDS}){_GAP}{_VALUE}", 1),
-    _shape(
-        "label:token", "TOKEN", rf"(?i)(?<![a-z])(?:[a-z0-9]{{1,20}}[_-]){{0,3}}(?:{_TOKEN_WORDS}){_GAP}{_VALUE}", 1
-    ),
+    _shape("label:key", "KEY", rf"(?i)(?<![a-z])(?:{_KEY_WORDS}){_GAP}{_VALUE}", 1),
+    _shape("label:token", "TOKEN", rf"(?i)(?<![a-z])(?:{_TOKEN_WORDS}){_GAP}{_VALUE}", 1),
     _shape("bearer", "TOKEN", r"(?i)\b(?:bearer|basic|digest|token|apikey)\s{1,3}([\w.~+/=-]{12,4096})", 1),
     _shape(
         "label:password",
         "PASSWORD",
-        rf"(?i)(?<![a-z])(?:{_PASSWORD_WORDS})(?:[ _-](?:is|ist|es|hash))?(?:{_GAP}|\s{{1,3}}{_IS}\s{{1,3}})"
+        rf"(?i)(?<![a-z])(?:{_PASSWORD_WORDS})(?:[ _-](?:is|ist|es|hash))?(?:{_GAP}|'s\s{{1,2}}"
+        rf"|\s{{1,3}}{_IS}\s{{1,3}})"
         rf"{_VALUE}",
         1,
     ),
     _shape(
         "label:secret",
         "SECRET",
-        rf"(?i)(?<![\w-])(?:{_SECRET_WORDS})(?:\s?(?:code|no\.?|nr\.?|#))?(?:{_GAP}|\s{{1,3}}{_IS}\s{{1,3}}"
+        rf"(?i)(?<![\w-])(?:{_SECRET_WORDS})(?:\s?(?:code|no\.?|nr\.?|#))?(?:{_GAP}|'s\s{{1,2}}|\s{{1,3}}{_IS}\s{{1,3}}"
         rf"|\s{{1,2}}(?=\d))(\d{{2,4}}(?:[ -]\d{{2,4}}){{1,3}}(?![\w./-])|{_VALUE[1:]}",
         1,
     ),
     _shape(  # no sign between the word and its value: the value has to look like one
         "word:password",
         "PASSWORD",
-        rf"(?i)(?<![a-z])(?:{_PASSWORD_WORDS}|wi-?fi key|wpa2? key)\s{{1,3}}{_MIXED}",
+        rf"(?i)(?<![a-z])(?:(?:{_PASSWORD_WORDS}|wi-?fi key|wpa2? key)(?:{_FOR_NOW})?\s{{1,3}}"
+        rf"|(?:wi-?fi|wlan)(?: ?code)?\s?:\s{{1,2}}(?!\S{{0,40}}(?:[25]G|guest|gast)\b)){_MIXED}",
+        1,
+    ),
+    _shape(  # "the password for the guest network is …": words between, so the value has to look like one
+        "password of something",
+        "PASSWORD",
+        rf"(?i)(?<![a-z])(?:pass(?:word|wort|phrase|code)|kennwort|contrase[nñ]a|clave|mot de passe|wachtwoord|senha"
+        rf"|parola|has[lł]o|l[oö]senord)(?:[ ][\w'-]{{1,20}}){{1,5}}[ ](?:{_IS}|are|:)[ :]{{1,2}}{_SIGNED}",
         1,
     ),
     _shape("word:token", "TOKEN", rf"(?i)(?<![a-z])(?:{_TOKEN_WORDS}|{_KEY_WORDS})\s{{1,3}}{_MIXED}", 1),
@@ -187,6 +222,13 @@ LABELLED: tuple[Shape, ...] = (
         "word:secret", "SECRET", rf"(?i)(?<![\w-])(?:{_SECRET_WORDS}|totp secret|backup codes?)\s{{1,3}}{_MIXED}", 1
     ),
     _shape("code", "SECRET", _CODE_SENT, 1),
+    _shape(
+        "code's",
+        "SECRET",
+        r"(?i)(?<!promo )(?<!discount )(?<!voucher )(?<!error )\bcode's (\d{3}[ -]?\d{3}|\d{4,8})(?![\w.]\w"
+        r"|[ ][a-z]{3,}s\b)",
+        1,
+    ),
     _shape(
         "code first",
         "SECRET",
@@ -204,7 +246,49 @@ LABELLED: tuple[Shape, ...] = (
         r"|inici|acced|vérif|connect)",
         1,
     ),
+    _shape(
+        "code of a place",
+        "SECRET",
+        r"(?i)\b(?:code|código|codice) (?:de|du|d'|del|della|do|da)(?: ?(?:la|el|l'|le))? ?"
+        r"(?!(?:produ|prodo|postal|promo|barr|artic|err|pa[iíy]s|vol|descu|sconto|réd|rés|reser|comm|pedido|suivi|tax))"
+        rf"[^\W\d]{{3,16}}(?: (?:d\w{{1,3}} )?[^\W\d]{{3,16}})? {_IS} ((?=\w{{0,8}}\d)[\w#*-]{{3,12}})",
+        1,
+    ),
     _shape("digest", "TOKEN", r"(?i)\bauthorization[\"']?\s?[:=]\s?digest ([^\n]{4,2000})", 1),
+    _shape(
+        "identified",
+        "PASSWORD",
+        r"(?i)\bidentified (?:with \S{1,40} )?(?:by|as)(?: password)?\s{1,3}'([^'\n]{2,200})'",
+        1,
+    ),
+    _shape(
+        "options",
+        "PASSWORD",
+        r"(?<!\S)-u[ =]?\S{2,64}[ ](?:\S{1,40} ){0,3}?-p[ =]?[\"']?((?=\S{0,40}[A-Za-z])[^\s\"'-][^\s\"']{2,100})",
+        1,
+    ),
+    _shape(
+        "pair",
+        "PASSWORD",
+        r"(?i)\b(?:basic auth|auth|creds?|access|try|use|acceso|accès)\s?:?\s(?-i:[a-z])[\w.@-]{1,63}[ ]?/[ ]?"
+        r"((?=\S{0,40}\d)(?=\S{0,40}[A-Za-z])[^\s\"'<>,;|()]{6,80}|[^\s\"'<>,;|()]{0,20}[!$%*=?@^_~.][^\s\"'<>,;"
+        r"|()]{1,40})",
+        1,
+    ),
+    _shape(
+        "door",
+        "SECRET",
+        r"(?i)\b(?:gate|door|front door|alarm|safe|lock|garage|key ?box|lockbox)(?:'s| is| code is"
+        r"|:)[ ]{1,2}([#*]?\d{3,8}[#*]?)(?![\w.:,]\d|\w|\s?(?:x|mm|cm|m|kg|€|\$|%)(?!\w))",
+        1,
+    ),
+    _shape(
+        "for the network",
+        "PASSWORD",
+        rf"(?i)(?:^|\s)(?:it's |is |use |: )?{_SIGNED} (?:for|für|para|pour|per) (?:the |our |das |el |la |le "
+        rf"|il )?(?:guest )?(?:wi-?fi|wlan|router)\b",
+        1,
+    ),
     _shape("netrc", "PASSWORD", r"\blogin\s{1,3}\S{1,64}\s{1,3}password\s{1,3}(\S{2,200})", 1),
     _shape(
         "client option",
@@ -228,8 +312,10 @@ _LABEL_TELLTALE = re.compile(
     r"|answer|2fa|totp|mnemonic"
     r"|c[oó]de|\bkod|wi-?fi|wpa|heslo|jelsz|lozinka|пароль|\s-[pa]|(?:use|enter|usa|code|código) \d|introdu"
     r"|utiliz|verwend|geben sie|saisiss"
-    r"|tan\b|bearer|basic|digest|sess|sid|csrf|xsrf|otp|magic|jeton|ficha|auth|schl[uü]ssel|sig=|jwt"
+    r"|tan\b|identified|door|gate|alarm|safe\b|lock|garage|key ?box|cred|acce|try |use |wlan|router|-p[ =]|bearer"
+    r"|basic|digest|sess|sid|csrf|xsrf|otp|magic|jeton|ficha|auth|schl[uü]ssel|sig=|jwt"
 )
+_ENV = re.compile(r"(?m)^(?:export )?[A-Z][A-Z0-9_]{0,40}PASS(?:WORD|WD|PHRASE)?=([^\s\"'#$][^\n#]{2,100})$")
 _COOKIE = re.compile(r"(?im)(?<![\w-])(?:set-cookie2?|cookie)[\"']?\s{0,3}[:=]\s{0,3}[\"']?([^\n\"']{2,8192})")
 _HEADER = re.compile(
     r"(?im)(?<![\w-])(?:(?:proxy-)?authorization|x-(?:api-key|auth-token|csrf-token|xsrf-token|amz-security-token"
@@ -240,7 +326,7 @@ _RUN = re.compile(r"(?<![\w/.@%+-])(?:[A-Za-z_]{1,40}=)?([A-Za-z0-9+/_=.~!$%^*-]
 _HASH_BEFORE = re.compile(
     r"(?i)(?:sha-?\d{1,3}|md5|commit|hash|digest|integrity|checksum|etag|rev(?:ision)?|tree|blob|fingerprint|build"
     r"|version"
-    r"|pr[uü]fsumme)\W{0,3}$"
+    r"|pr[uü]fsumme|\bbh?)\W{0,3}$"
 )
 _UUID = re.compile(r"(?i)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _PLAIN_VALUES = re.compile(
@@ -273,28 +359,31 @@ def looks_random(text: str) -> bool:
     return sum(map(len, words)) < 0.45 * len(text)
 
 
-def vendor_secrets(text: str) -> Iterator[tuple[int, int, str, str]]:
+def vendor_secrets(text: str, finds: Finds = re.Pattern.finditer) -> Iterator[tuple[int, int, str, str]]:
     """Start, end, type and name of what has a vendor's shape."""
     if _TELLTALE.search(text) is None:
         return
     for shape in SHAPES:
-        for match in shape.pattern.finditer(text):
+        for match in finds(shape.pattern, text):
             if len(match[shape.group]) >= 8 or shape.type == "PASSWORD":
                 yield *match.span(shape.group), shape.type, shape.name
 
 
-def labelled_secrets(text: str) -> Iterator[tuple[int, int, str, str]]:
+def labelled_secrets(text: str, finds: Finds = re.Pattern.finditer) -> Iterator[tuple[int, int, str, str]]:
     """Start, end, type and name of values behind a credential word, headers and cookies."""
     if _LABEL_TELLTALE.search(text):
         for shape in LABELLED:
-            for match in shape.pattern.finditer(text):
+            for match in finds(shape.pattern, text):
                 start, end = match.span(shape.group)
                 end = start + len(match[shape.group].rstrip(").…]}" if shape.type == "PASSWORD" else ").!?:…]}"))
                 if end > start and believable(text[start:end], shape.type):
                     yield start, end, shape.type, shape.name
-        for match in _HEADER.finditer(text):
+        for match in finds(_HEADER, text):
             yield *match.span(1), "TOKEN", "header"
-    for match in _COOKIE.finditer(text):
+        for match in finds(_ENV, text) if "PASS" in text else ():
+            if believable(match[1], "PASSWORD"):
+                yield *match.span(1), "PASSWORD", "setting"
+    for match in finds(_COOKIE, text):
         if "=" in match[1]:
             yield *match.span(1), "COOKIE", "header"
 
@@ -313,9 +402,9 @@ def believable(value: str, kind: str) -> bool:
     return len(value) >= 3
 
 
-def random_runs(text: str) -> Iterator[tuple[int, int, str, str]]:
+def random_runs(text: str, finds: Finds = re.Pattern.finditer) -> Iterator[tuple[int, int, str, str]]:
     """Start, end, KEY and "entropy" of long random-looking words without any label; hashes are left alone."""
-    for match in _RUN.finditer(text):
+    for match in finds(_RUN, text):
         word = match[1].rstrip(".")
         before = text[max(0, match.start(1) - 24) : match.start(1)]
         if len(word) < 24 or not looks_random(word) or _HASH_BEFORE.search(before):

@@ -6,7 +6,8 @@ UPPER = "A-ZÀ-ÖØ-ÞĀĂĄĆČĎĐĒĖĘĚĞĢĪĮİĶŁĻŃŅŇŌŐŒŘŚŞŠ
 WORD = rf"[{UPPER}][\w'-]{{0,40}}"  # starts with a capital
 CAPITALISED = rf"[{UPPER}][\w'-]{{1,40}}"
 PARTICLE = (
-    r"(?:de la|de las|de los|van der|van den|van de|von der|von dem|von den|de|del|della|dello|degli|dei|di|da|das|do"
+    r"(?:von und zu|von und zum|van ['’]t|in ['’]t|op den|op de|uit den|aan den|auf der|dalla|dal|de la|de las"  # noqa: RUF001
+    r"|de los|van der|van den|van de|von der|von dem|von den|de|del|della|dello|degli|dei|di|da|das|do"
     r"|dos|du|des|d'|la|le|los|las|von|vom|van|zu|zur|zum|der|den|ter|ten|te|af|av|y|e|i|bin|binti|bint|ibn|al|el|ul"
     r"|abu|ben|st\.?|san|mac|mc|O')"
 )

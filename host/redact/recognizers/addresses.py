@@ -9,6 +9,7 @@ from host.core.pii.context import is_measure, named_otherwise
 from host.core.pii.words import CAPITALISED as C
 from host.core.pii.words import UPPER
 from host.redact.names import NAMES, words_of
+from host.redact.quick import Near, finds
 from host.redact.recognizers.base import Hit, Page, Rules
 from host.redact.recognizers.shapes import crossings, is_counted, is_of_a_room, whole_shapes
 
@@ -26,7 +27,10 @@ _SUFFIX_EN = (
     r"|Via|Viaduct|Village|Ville|Vista|Walks|Wall|Wells?|Extension|Falls|Ferry|Fields?|Flats?|Fords?|Forest|Forges?"
     r"|Forks?|Fort|Garden|Gateway|Glens?|Greens?|Groves|Harbors?|Haven|Hollow|Inlet|Bridge|Brooks?|Burgs?|Bypass|Camp"
     r"|Canyon|Cape|Causeway|Center|Centers|Cliffs?|Club|Common|Corners?|Course|Courts|Cove|Coves|Creek|Crest|Crossing"
-    r"|Crossroad|Curve|Dale|Dam|Divide|Drives|Estates?|Cul-de-sac|Nagar|Marg|Chowk|Colony|Layout|Cross|Main)"
+    r"|Crossroad|Yard|Maltings|Wynd|Brae|Paddocks?|Fold|Garth|Gate|Holt|Nook|Lea|Leas|Croft|Chase|Copse|Downs?"
+    r"|Spinney|Strand|Bank|Buildings|Cottages?|Arcade|Approach|End|Woods?|Acres?|Parkside|Broadwalk|Drift|Mead|Reach"
+    r"|Warren|Heath|Hythe|Lock|Moorings|Promenade|Bower|Vale|Dene|Sidings|Curve|Dale|Dam|Divide|Drives|Estates?"
+    r"|Cul-de-sac|Nagar|Marg|Chowk|Colony|Layout|Cross|Main)"
 )
 _AMBIGUOUS_EN = words_of("street_nouns.txt")
 _STREET_EN = re.compile(
@@ -43,7 +47,8 @@ _ORDINAL_STREET = re.compile(
     rf"|\d{{1,3}}(?:st|nd|rd|th)\s(?:St|Ave|Avenue|Street)\.?)(?![\w])"
 )
 _STEM_DE = (
-    r"(?:stra(?:ß|ss|B|&|f&|f3|R)e|str\.?|weg|platz|allee|gasse|gürtel|siedlung|kai|ring|damm|ufer|markt|steig|stieg|pfad|chaussee|promenade|berg|hof"
+    r"(?:stra(?:ß|ss|B|&|f&|f3|R)e|str\.?|weg|platz|allee|gasse|gürtel|siedlung|kai|ring|damm|ufer|markt|steig|stieg"
+    r"|pfad|chaussee|promenade|berg|hof"
     r"|kamp|wiese|feld|graben|brücke|tor|wall|garten|park|winkel|zeile|bogen|twiete|redder|koppel|heide|anger|leite"
     r"|rain|bach|gang|stiege|straat|laan|weg|vest|plantsoen|hoek|wal|plein|gracht|kade|dijk|singel|steeg|hof|pad"
     r"|dreef|baan|lei|gatan|vägen|gränd|gata|vej|gade|allé|veien|gaten|katu|tie|polku|utca|út)"
@@ -53,6 +58,7 @@ _STREET_DE = re.compile(
     rf"|(?:[{UPPER}][\w'-]{{1,40}}[ -]){{1,3}}(?i:{_STEM_DE}))\s?(?:Nr\.?\s?)?{_NUMBER}(?:\s?,?\s?(?:bis|hs|III|II|IV"
     rf"|tr|lgh|bte|Etage|OG|EG|Hinterhaus|Vorderhaus)\b\s?\d{{0,5}})?"
 )
+_NEAR_STEM = Near(re.compile(rf"(?i){_STEM_DE}\s?(?:Nr\.?\s?)?\d"), 320)
 _STREET_DE_PREP = re.compile(
     rf"(?<![\w])(?:Am|An der|An den|An dem|Auf der|Auf dem|Auf den|Bei der|Beim|Hinter der|Hinter dem|Im|In der"
     rf"|In den|In dem|Vor dem|Vor der|Zum|Zur|Unter den|Unter der|Alte[rn]?|Neue[rn]?|Große[rn]?|Kleine[rn]?"
@@ -61,9 +67,10 @@ _STREET_DE_PREP = re.compile(
 _KIND_ROMANCE = (
     r"(?:Calle|C/|C\.|Cuesta|Acceso|Alameda|Avenida|Avda\.?|Av\.?|Callej[oó]n|Camino|Cañada|Carrer|Carretera|Ctra\.?"
     r"|Glorieta|Pasadizo|Pasaje|Paseo|P\.?º|Plaza|Pza\.?|Pl\.|Rambla|Ronda|Traves[ií]a|Urbanizaci[oó]n|Urb\.|Vial"
-    r"|V[ií]a|Costanilla|Corredera|Barrio|Pol[ií]gono|Jardines|Parque|Calz(?:ada)?\.?|Privada|Cerrada|Blvd\.?"
+    r"|V[ií]a|Costanilla|Corredera|Barrio|Pol[ií]gono|Jardines|Parque|R[úu]a|Praza|Cami[ñn]o|Plaça|Passeig|Avinguda|Calz(?:ada)?\.?|Privada|Cerrada|Blvd\.?"
     r"|Boulevard|Bulevar"
-    r"|[Cc]hauss[ée]e|[Rr]ue|[Aa]venue|[Bb]oulevard|[Bb]d|[Pp]lace|[Cc]hemin|[Aa]llée|[Ii]mpasse|[Qq]uai|[Cc]ours|[Rr]oute|[Ss]quare"
+    r"|[Cc]hauss[ée]e|[Rr]ue|[Aa]venue|[Bb]oulevard|[Bb]d|[Pp]lace|[Cc]hemin|[Aa]llée|[Ii]mpasse|[Qq]uai|[Cc]ours"
+    r"|[Rr]oute|[Ss]quare"
     r"|[Ff]aubourg|[Pp]assage|[Ss]entier|[Rr]uelle|[Vv]illa|[Cc]ité|[Rr]ésidence|[Ll]otissement|[Hh]ameau"
     r"|Via|Viale|V\.le|Piazza|P\.zza|Piazzale|Corso|C\.so|Vicolo|Largo|Strada|Contrada|Borgo|Lungomare|Lungotevere"
     r"|Salita|Galleria|Rotonda|Canale|Stretto|Incrocio|Fondamenta|Calle"
@@ -160,7 +167,8 @@ _NEEDS_COMPANY = frozenset(("DE", "ES", "JP", "SE", "BR", "PL"))  # shapes that 
 _PART = re.compile(
     rf"(?:(?:Apt|Apartment|Apto?|Suite|Ste|Unit|Flat|Floor|Fl|Room|Rm|Studio|Bldg|Building|Block|Tower|Wing|Level"
     rf"|Piso|Puerta|Pta|Esc(?:alera)?|Bajo|Planta|Dpto|Depto|Étage|Bât(?:iment)?|Appt?|Appartement|Appartamento"
-    rf"|[Bb][âa]t(?:iment)?|[Aa]ppartement|[Aa]ppt|[Aa]partment|[Bb]te|[Bb]us|Apartamento|Bloco|Daire|Kat|kl|Interno|Int|Scala|Piano|Andar|Wohnung|Whg|Etage|Stock|OG|EG|m|lok|lgh|No|D)\b\.?\s?[:.]?\s?#?\d?[\w/-]{{1,5}}"
+    rf"|[Bb][âa]t(?:iment)?|[Aa]ppartement|[Aa]ppt|[Aa]partment|[Bb]te|[Bb]us|Apartamento|Bloco|Daire|Kat|kl|Interno"
+    rf"|Int|Scala|Piano|Andar|Wohnung|Whg|Etage|Stock|OG|EG|m|lok|lgh|No|D)\b\.?\s?[:.]?\s?#?\d?[\w/-]{{1,5}}"
     rf"|#\s?\w{{1,6}}"
     rf"|\d{{1,2}}\.?\s?(?:Stock|OG|[Ee]tage|Obergeschoss|sal|th|tv|mf|tr|piso|andar|piano|kerros|kat|piętro|étage)\b"
     rf"|\({C}(?:[ -]{C}){{0,2}}\)|\([A-Z]{{2}}\)"
@@ -190,15 +198,37 @@ _COMMON_AFTER_CODE = re.compile(
 
 _NO_WORD = re.compile(r"[^\s]{100,}")
 _LINE_OF_ADDRESS = re.compile(
-    r"(?i)\baddress[ _-]?line[ _-]?\d|\b(?:street )?address \d\b|adresszusatz|adresszeile|complément d.adresse"
-    r"|complemento|segunda línea|\bapt\.?,? suite|apartment, suite"
+    r"(?i)\baddress[ _-]?line[ _-]?\d|\b(?:street )?address \d\b|adresszusatz|adresszeile|\bcomplément\b"
+    r"|complemento|segunda línea|\bapt\.?,? suite|apartment, suite|\b(?:nearest )?landmark\b|\bhouse name\b"
+    r"|\bbuilding name\b|\bbairro\b|\bcolonia\b|\bfraccionamiento\b|\blieu-?dit\b|\btoevoeging\b"
+    r"|^\W*(?:apt|apartment|flat|appartement|appartamento|piso y puerta|portal|escalera|interno|daire)\W*$"
 )
+
+
+_FLAT_PIECE = (
+    r"(?:Hinterhaus|Vorderhaus|Quergebäude|Seitenflügel|Gartenhaus|Aufgang [A-Z\d]|Haus [A-Z]|\d{1,2}\. ?(?:OG|Stock"
+    r"|Etage)"
+    r"|(?:EG|DG|HP|Dachgeschoss|Erdgeschoss)|links|rechts|Mitte|[Bb]ât(?:iment)?\.? [A-Z\d]{1,3}|[Ee]sc(?:alier"
+    r"|alera)?\.? [A-Z\d]{1,2}"
+    r"|\d{1,2}(?:e|er|ème) étage|porte (?:gauche|droite|\d{1,3})|\d{1,2}\.?[ºª]|(?:izq|izda|dcha|izquierda|derecha)\.?"
+    r"|[Pp]iso \d{1,2}|[Pp]uerta [A-Z\d]{1,3}|[Ss]cala [A-Z]|[Ii]nterno \d{1,3}|\d{1,2}(?:st|nd|rd|th) [Ff]loor"
+    r"|(?:[Ff]lat|[Aa]pt\.?|[Aa]partment) \w{1,4})"
+)
+_DOOR = re.compile(r"[A-Z]?[-/ ]?\d{1,4}[A-Za-z]?")
+_FLAT_LINE = re.compile(rf"\s*{_FLAT_PIECE}(?:,? {_FLAT_PIECE}){{1,4}}\s*")
 
 
 def _reads_as_line(text: str) -> bool:
     """Whether it can be the name of a house or a floor: no button, no "Optional"."""
     words = re.findall(r"[^\W\d_]{2,}", text)
     return bool(words) and not NAMES.is_common(words[0]) and sum(map(NAMES.is_common, words)) * 2 <= len(words)
+
+
+def _is_list_of_parts(text: str) -> bool:
+    """Whether a text under a label for addresses is nothing but one: short parts, no sentence."""
+    parts = [part for part in re.split(r"[,;\n]", text) if part.strip()]
+    small = sum(len(word) > 3 and word.islower() for word in re.findall(r"[^\W\d_]+", text))
+    return len(text) <= 240 and small <= len(parts) and all(len(part.split()) <= 8 for part in parts)
 
 
 class Addresses(Rules):
@@ -208,32 +238,38 @@ class Addresses(Rules):
 
     def hits(self, text: str, page: Page) -> Iterator[Hit]:
         """A find grows over the parts of an address before and after it."""
-        if _LINE_OF_ADDRESS.search(page.hint) and len(text) <= 100 and _reads_as_line(text):
+        if _LINE_OF_ADDRESS.search(page.hint) and len(text) <= 100 and (_reads_as_line(text) or _DOOR.fullmatch(text)):
             yield Hit(0, len(text), "ADDRESS", 0.7, "line of an address")
         for start, end in crossings(text):
             yield Hit(start, end, "ADDRESS", 0.7, "crossing")
-        if not any(character.isdigit() for character in text) or len(text) < 6:
+        if _FLAT_LINE.fullmatch(text):
+            yield Hit(0, len(text), "ADDRESS", 0.6, "floor and door")
+        if len(text) < 6 or not (any(character.isdigit() for character in text) or "s/n" in text):
             return
         text = _NO_WORD.sub(lambda run: " " * len(run[0]), text)  # else each place in it is tried to its end
+        found = False
         for start, end, rule in self._anchors(text, page):
+            found = True
             yield Hit(_grown_back(text, start), _grown(text, end), "ADDRESS", 0.8, rule)
+        if found and "ADDRESS" in page.promised and _is_list_of_parts(text):
+            yield Hit(len(text) - len(text.lstrip()), len(text.rstrip()), "ADDRESS", 0.8, "all of an address")
 
     def _anchors(self, text: str, page: Page) -> Iterator[tuple[int, int, str]]:
         yield from whole_shapes(text)
-        for match in _STREET_EN.finditer(text):
+        for match in finds(_STREET_EN, text):
             if self._is_street(text, match):
                 yield *match.span(), "street and number"
         for pattern in (_STREET_EN_LOW, _ORDINAL_STREET, _STREET_DE, _STREET_DE_PREP, _STREET_FR, _STREET_TR):
-            for match in pattern.finditer(text):
+            for match in finds(pattern, text, _NEAR_STEM if pattern is _STREET_DE else None):
                 if pattern is _ORDINAL_STREET and is_of_a_room(text, match.start()):
                     continue
                 if not is_measure(text, match.end()) and not is_counted(text, match.start()):
                     yield *match.span(), "street and number"
-        for match in _STREET_ROMANCE.finditer(text):
+        for match in finds(_STREET_ROMANCE, text):
             if "\n" not in match[0] and not is_measure(text, match.end()):
                 yield *match.span(), "street and number"
         for pattern in (_BOX, _MILITARY):
-            for match in pattern.finditer(text):
+            for match in finds(pattern, text):
                 if not match[0].startswith("Unit") or "Box" in match[0]:
                     yield *match.span(), "box"
         yield from self._postcodes(text, page)
@@ -259,7 +295,7 @@ class Addresses(Rules):
 
     def _postcodes(self, text: str, page: Page) -> Iterator[tuple[int, int, str]]:
         for country, pattern in _POSTCODES:
-            for match in pattern.finditer(text):
+            for match in finds(pattern, text):
                 start, end = match.start(), match.end() - _labels_behind(match[0])
                 if country in _NEEDS_COMPANY and not self._is_town(text, match, page):
                     continue
@@ -350,9 +386,15 @@ _FLAT = (
     r"|Nr|Appartement|Appt|Résidence|Bât|Lot|Plot)\.?"
 )
 _PART_BEFORE = re.compile(  # one part of an address that ends where another begins
-    rf"(?:(?:\d{{1,2}}|G)/F|{_FLAT}\s#?[\w/-]{{1,6}}|c/o\s{_TOWN}|#\w{{1,6}}|\d{{1,5}}[a-zA-Z]?(?:\s[\w'.-]+){{1,4}}|\d{{1,5}}[a-zA-Z]?"
+    rf"(?:(?:\d{{1,2}}|G)/F|{_FLAT}\s#?[\w/-]{{1,6}}|c/o\s{_TOWN}|#\w{{1,6}}|\d{{1,5}}[a-zA-Z]?(?:\s[\w'.-]+){{1,4}}"
+    rf"|\d{{1,5}}[a-zA-Z]?"
     rf"|{C}(?:[ -]{C}){{0,3}}(?:\s\d{{1,5}}[a-zA-Z]?(?:[-/]\d{{1,4}})?)?(?:\s(?:Suite|Apt\.?|Unit|Flat|Piso"
     rf"|Apto)\s\w{{1,5}})?)(?:[ \t]{{0,2}},[ \t]{{0,2}}|[ \t]{{0,2}}\n[ \t]{{0,8}})$"
+)
+_A_HOUSE = re.compile(  # a house with a name for its number, or the street behind it
+    r"(?:^The [A-Z]|(?:Lodge|Cottages?|House|Farm|Farmhouse|Hall|Barn|Mill|Court|Manor|Grange|Vicarage|Rectory"
+    r"|Gatehouse"
+    r"|Croft|Villa|Street|Road|Lane|Avenue|Park|Green|Close|Row|Terrace|Yard|Way|Drive|Crescent|Estate|Place|Hill))\W*$"
 )
 _A_FLAT = re.compile(rf"{_FLAT}\s#?(?=[\w/-]*\d)[\w/-]{{1,6}}\s?,")
 _FLAT_BEFORE = re.compile(
@@ -371,7 +413,7 @@ def _grown_back(text: str, start: int) -> int:
         if NAMES.is_common(first) and not match[0][0].isdigit() and not _A_FLAT.match(match[0]):
             break
         at = match.start()
-        if any(character.isdigit() for character in match[0]):
+        if any(character.isdigit() for character in match[0]) or _A_HOUSE.search(match[0]):
             kept = at
     flat = _FLAT_BEFORE.search(text, max(0, kept - 20), kept)
     return flat.start() if flat is not None else kept

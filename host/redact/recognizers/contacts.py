@@ -8,10 +8,13 @@ from functools import lru_cache
 
 import phonenumbers
 
+from host.core.pii.accounts import accounts, shaped_accounts
 from host.core.pii.checks import digits_of
 from host.core.pii.context import is_amount, is_article, is_date, is_measure, named_otherwise
 from host.redact.names import NAMES, words_of
+from host.redact.quick import Near, finds, searched
 from host.redact.recognizers.base import Hit, Page, Rules
+from host.redact.recognizers.shaped import is_shaped, is_wordy
 
 _AT = r"(?:@|%40|&#0?64;|&#x40;|&commat;|\\u0040)"
 _EMAIL = re.compile(rf"(?<![\w.+%-])[\w.+%'~-]{{1,64}}{_AT}(?:[\w-]{{1,63}}\.){{1,8}}[\w-]{{2,24}}(?!\w)")
@@ -28,6 +31,8 @@ _EMAIL_SPELT = re.compile(
 _EMAIL_APART = re.compile(  # "ann.lee @ example.com": a place in lower case with an ending, no sentence
     r"(?<![\w.+-])[\w.+-]{2,64} {0,2}@ {0,2}(?:[a-z0-9-]{2,63}\.){1,4}[a-z]{2,12}(?![\w-]|\.\w)"
 )
+_NEAR_AT = Near(re.compile(r"[@%&\\]"), 68)
+_NEAR_WORD_AT = Near(re.compile(rf"(?i){_WORD_AT}"), 240)
 _EMAIL_SPACED = re.compile(r"(?<!\S)(?:[\w.+-] ){2,40}@(?: [\w.-]){4,60}(?!\S)")
 _EMAIL_LOOSE = re.compile(  # spaces around the sign, or a sign misread: only out of pixels and in fields
     r"[\w.+%'-]{2,64}\s?[@©®]\s?[\w-]{2,63}(?:\s?[.,]\s?[\w-]{2,24})+|[\w.+-]{2,64}(?:@|\(@\)|©|®"
@@ -78,8 +83,8 @@ REGIONS = (
     "JP",
 )
 _GROUPED = re.compile(  # shapes that people write phone numbers in and hardly anything else
-    r"(?:1[ .-])?\(?[2-9]\d{2}\)?[ .-]{1,2}\d{3}[ .-]\d{4}"  # North America
-    r"|\(0?\d{1,5}\)[ /-]{0,2}\d{2,9}(?:[ -]\d{2,5}){0,3}"  # area code in brackets
+    r"(?:1[ .-])?\(?[2-9]\d{2}\)?[ .-]{1,2}\d{3}[ .-]\d{4}|(?:1-)?\d{3}([.-])\d{3}\1\d{4}"  # North America
+    r"|\(0?\d{1,5}\)[ /-]{0,2}\d{2,9}(?:[ -]\d{2,5}){0,3}|\(0\d{1,4}\)\.\d{2,5}\.\d{2,5}"  # area code in brackets
     r"|0\d{1,5}(?:[ ]?[/-][ ]?|[ ])\d{2,8}(?:[ -]\d{1,5}){0,5}|0\d{2,4}\.\d{2,4}(?:\.\d{2,4}){1,3}"  # trunk zero
     r"|0\d(?:[ .-]\d\d){4}"  # France
     r"|[6-9]\d{2}[ .-]\d{3}[ .-]\d{3}|[6-9]\d{2}(?:[ .-]\d\d){3}"  # Spain, Portugal, Poland
@@ -87,6 +92,12 @@ _GROUPED = re.compile(  # shapes that people write phone numbers in and hardly a
     r"|\d\d \d\d \d\d \d\d"  # Denmark, Norway
     r"|(?:0\d{1,3}|\d{2})[ -]9?\d{4}-\d{4}"  # Japan, Brazil
     r"|001[ .-]?\(?\d{3}\)?[ .-]?\d{3}[ .-]?\d{4}"
+)
+
+
+_OF_A_NUMBER = re.compile(
+    r"(?i)(?:\b(?:no|nr|num|number|nummer|numero|número|id|code|codice|código|kod)|#|n[º°])\.?\W{0,2}(?:$|;)"
+    r"|^(?:n[º°]|codice|code|código|nr|numer)(?!\w)"
 )
 
 
@@ -113,22 +124,28 @@ class Emails(Rules):
     def hits(self, text: str, page: Page) -> Iterator[Hit]:
         """Addresses by shape; what only might be one needs a field or pixels."""
         if "@" in text or "%40" in text or "&" in text or "\\u0040" in text:
-            for match in _EMAIL.finditer(text):
+            for match in finds(_EMAIL, text, _NEAR_AT):
+                if _MESSAGE.search(text, max(0, match.start() - 20), match.start()):
+                    continue
                 yield Hit(match.start() + _leading(match[0]), match.end(), "EMAIL", 1.0, "email")
-            for match in _EMAIL_BARE.finditer(text):
+            for match in finds(_EMAIL_BARE, text, _NEAR_AT):
                 if match[0].split("@")[0].lower() in _ANYBODY:
                     continue
                 yield Hit(*match.span(), "EMAIL", 0.6, "email without domain")
-            for match in _EMAIL_APART.finditer(text):
-                yield Hit(*match.span(), "EMAIL", 0.7, "email with spaces")
-            for match in _EMAIL_SPACED.finditer(text):
+            for match in finds(_EMAIL_APART, text, _NEAR_AT):
+                if " " in match[0]:
+                    yield Hit(*match.span(), "EMAIL", 0.7, "email with spaces")
+            for match in finds(_EMAIL_SPACED, text):
                 yield Hit(*match.span(), "EMAIL", 0.9, "email spaced out")
-        for match in _EMAIL_SPELT.finditer(text) if len(text) < 100_000 else ():
+        for match in finds(_EMAIL_SPELT, text, _NEAR_WORD_AT) if len(text) < 100_000 else ():
             if re.search(r"(?i)[(\[{<]|dot|punkt|punto|point|ponto", match[0]):
                 yield Hit(*match.span(), "EMAIL", 0.9, "email spelt out")
         if page.kind != "text":
-            for match in _EMAIL_LOOSE.finditer(text):
+            for match in finds(_EMAIL_LOOSE, text):
                 yield Hit(*match.span(), "EMAIL", 0.6, "email misread")
+
+
+_MESSAGE = re.compile(r"(?i)\b(?:message-id|in-reply-to|references|content-id|cid)[ \"':=<]{1,5}$")
 
 
 def _leading(address: str) -> int:
@@ -145,7 +162,8 @@ _PARTED = re.compile(r"[ ]?/[ ]?(?=\(?[+0]\d)|[ ]{2,}(?=\(?[+0]\d)|\t(?=\(?[+0]\
 def _numbers(text: str) -> Iterator[tuple[int, int]]:
     """Runs of digits as phones are written; two in a row with a slash or a gap between are two."""
     at = 0
-    while match := _PHONE.search(text, at):
+    search = searched(_PHONE, text)
+    while match := search(at):
         start, end = match.span()
         at = end
         for gap in _PARTED.finditer(match[0]):
@@ -186,6 +204,8 @@ class Phones(Rules):
             return ""
         if _GROUPED.fullmatch(core):
             return "phone by shape"
+        if page.hint and not page.promised and core.isdigit() and _OF_A_NUMBER.search(page.hint):
+            return ""  # a number of some other kind
         if is_article(core):
             return ""
         if core.startswith("00") and 10 <= len(digits) <= 15 and is_valid_somewhere("+" + digits[2:]):
@@ -207,11 +227,11 @@ _PROFILE = re.compile(
     r"(?i)(?<![\w.])(?:www\.)?(?:github|gitlab|bitbucket|twitter|x|instagram|facebook|linkedin|medium|reddit|tiktok"
     r"|twitch|youtube|threads"
     r"|pinterest|soundcloud|behance|dribbble|keybase|t)\.(?:com|org|net|io|me|tv)/(?:in/|u/|user/|users/|c/"
-    r"|@)?([\w.-]{2,40})(?![\w/-])"
+    r"|@)?([\w.-]{2,40})(?![\w-]|/\w)"
 )
 _SIGNED_IN = re.compile(
-    r"(?i)\b(?:signed in as|logged in as|logged on as|welcome(?: back)?,?|angemeldet als|eingeloggt als"
-    r"|sesión iniciada como|conectado como|connecté en tant que"
+    r"(?i)\b(?:signed in as|logged in as|logged on as|(?:log|sign)(?:ging|ning|s)?[ -]?[io]n as|welcome(?: back)?,?"
+    r"|angemeldet als|eingeloggt als|sesión iniciada como|conectado como|connecté en tant que"
     r"|connecté :|accesso come|ingelogd als|inloggad som|zalogowano jako|ssh|by user|as user|for user)[ ]:?[ ]?[\"']?"
     r"((?=[a-z0-9._-]{0,30}[a-z])[a-z0-9][a-z0-9._-]{2,30})(?![\w.]*@[\w-]+\.\w)(?![\w(])"
 )
@@ -261,7 +281,7 @@ _NOBODY = frozenset(
 _IN_URL = re.compile(
     r"(?i)[a-z][a-z0-9+.-]{1,20}://([^\s/@:]{2,64})(?::[^\s@]{1,200})?@(?=[\w\[])"  # before the host
     r"|/(?:users?|u|profiles?|people|members?|authors?|accounts?|@)/([a-z][\w.-]{2,40})(?![\w.-])|/~([a-z][\w.-]{1,40})"
-    r"|\bgit@[\w.-]{1,60}:([\w.-]{2,40})/|(?<!\S)(?:-u|--user)[ =][\"']?([\w.-]{2,64}):"
+    r"|\bgit@[\w.-]{1,60}:([\w.-]{2,40})/|(?<!\S)(?:-u|--user|--auth|(?<=http )-a)[ =][\"']?([\w.-]{2,64}):"
     r"|(?<![\w-])(?-i:sudo -u|su -|su|chown(?: -R)?|--username|usermod|useradd|adduser|ssh -l"
     r"|USER)[ =]([a-z][\w.-]{2,31})"
     r"|(?m:^)([a-z_][\w.-]{1,31}):[x*!]:\d{4,6}:"  # people's lines of a password file
@@ -273,15 +293,15 @@ _NAMED = re.compile(  # the word for an account, a blank, and what no sentence w
     r"(?i)\b(?:benutzername|benutzerkennung|nutzername|anmeldename|user ?name|user ?id|usuario|nombre de usuario"
     r"|nom d'utilisateur|identifiant|pseudo|nome utente|gebruikersnaam|nome de usuário|utilizador|nazwa użytkownika"
     r"|användarnamn|brukernavn|brugernavn|käyttäjätunnus|kullanıcı adı|gamertag|nick(?:name)?|screen name"  # noqa: RUF001
-    r"|handle|account)"
-    rf" {_NAME_VALUE}(?![\w@/(:])"
+    r"|handle|account|psn|xbox|steam|insta(?:gram)?|snap(?:chat)?|discord|telegram|twitch|skype|kik|venmo|cash ?app)"
+    rf":? (?!v\d){_NAME_VALUE}(?![\w@/(:])"
 )
 _CLIENTS = re.compile(
     r"\b(?:psql|pg_dump|pg_restore|mysql|mysqldump|mariadb|createdb|docker login|redis-cli|mongo(?:sh)?|ftp"
     r"|sftp|svn|smbclient)\b"
     r"[^\n|;]{0,80}?\s(?:-[uU]|--user(?:name)?)[ =]?[\"']?([A-Za-z_][\w.-]{1,31})"
     r"|\blogin\s{1,3}(\S{1,64})\s{1,3}password\s|(?i:(?:^|;)\s?(?:user ?id|uid|user"
-    r"|user ?name)\s?=\s?([^;\s]{1,64})(?=;|$))"
+    r"|user ?name)\s?=\s?([^;&\s]{1,64})(?=;|$))"
 )
 _BY = re.compile(r"(?m)(?:^|[·|] ?)(?:by|von|par|por) ([a-z]{4,20}\d{2,6})(?![\w@])")
 _TILDE = re.compile(r"(?<![\w/~.])~([a-z][\w.-]{1,31})(?=/)")
@@ -344,19 +364,31 @@ class Usernames(Rules):
     def hits(self, text: str, page: Page) -> Iterator[Hit]:
         """Not those of machines' own accounts."""
         for pattern in _ACCOUNTS:
-            for match in pattern.finditer(text):
+            for match in finds(pattern, text):
                 group = match.lastindex or 1
                 if match[group].lower() not in _NOBODY and not NAMES.is_common(match[group]):
                     yield Hit(*match.span(group), "USERNAME", 0.6, "username")
+        for start, end in accounts(text, finds):
+            name = text[start:end]
+            known = text[max(0, start - 3) : start] == "://"  # with its password: whose it is does not matter
+            if known or not (
+                name.lower() in _NOBODY or NAMES.is_common(name) or NAMES.is_maker(name) or is_wordy(name)
+            ):
+                yield Hit(start, end, "USERNAME", 0.6, "account in its place")
+        for start, end in shaped_accounts(text, finds):
+            if is_shaped(text[start:end]):
+                yield Hit(start, end, "USERNAME", 0.5, "account by shape")
         if "#" in text:
-            for match in _TAGGED.finditer(text):
+            for match in finds(_TAGGED, text):
                 if not _NOT_TAGGED.match(match[1]) and not NAMES.is_common(match[1].split("#")[0].lower()):
                     yield Hit(*match.span(1), "USERNAME", 0.5, "name with number")
         if "/" in text:
-            for match in _OWNED.finditer(text):
-                if re.search(r"[A-Za-z]\d{2,}$", match[1]) or is_like_a_name(match[1].lower()):
+            for match in finds(_OWNED, text):
+                owner = match[1].lower()
+                initial = len(owner) > 5 and NAMES.is_name(owner[:-1]) and not NAMES.is_common(owner)  # "hollowayj"
+                if re.search(r"[A-Za-z]\d{2,}$", match[1]) or initial or is_like_a_name(owner):
                     yield Hit(*match.span(1), "USERNAME", 0.5, "owner of a repository")
-        for match in _TOKEN.finditer(text):
+        for match in finds(_TOKEN, text):
             if len(match[1]) > 5 and is_like_a_name(match[1]):
                 yield Hit(*match.span(1), "USERNAME", 0.4, "account like a name")
 
@@ -370,7 +402,7 @@ class Handles(Rules):
         """Handles; not CSS at-rules, decorators or package scopes."""
         if "@" not in text:
             return
-        for match in _HANDLE.finditer(text):
+        for match in finds(_HANDLE, text):
             name = match[0][1:].rstrip(".-").lower()
             if name not in _AT_RULES and not re.fullmatch(r"\d*x|v?\d[\d.]*", name):
                 yield Hit(match.start(), match.end(), "HANDLE", 0.6, "handle")

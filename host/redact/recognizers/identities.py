@@ -9,6 +9,7 @@ from host.core.pii.checks import digits_of, vin
 from host.core.pii.context import named_otherwise
 from host.core.pii.nationalids import national_ids
 from host.core.pii.words import MONTH
+from host.redact.quick import finds, places
 from host.redact.recognizers.base import Hit, Page, Rules
 
 _ID_WORD = re.compile(
@@ -19,6 +20,7 @@ DATE = (
     r"(?:\d{1,2}\s?[./-]\s?\d{1,2}\s?[./-]\s?\d{2,4}|\d{4}[./-]\d{1,2}[./-]\d{1,2}"
     rf"|\d{{1,2}}(?:st|nd|rd|th|er|\.|º)?[\s-](?:of\s|de\s|d')?{MONTH},?[\s-](?:de[l]?\s)?\d{{2,4}}"
     rf"|{MONTH}[\s-]\d{{1,2}}(?:st|nd|rd|th)?,?[\s-]\d{{2,4}}(?!\d)|\d{{4}}[\s-]{MONTH}[\s-]\d{{1,2}}"
+    r"|\d{1,2}(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)(?:19|20)?\d\d(?!\d)"
     r"|(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?!\d)|\d{4}\s?[年년]\s?\d{1,2}\s?[月월]\s?\d{1,2}\s?[日일]?)"
 )
 _FEAST = r"(?:part(?:y|ies)|feier|fest|torte|kuchen|geschenk|gift|cake|card|sale|offer|fiesta|regalo|celebrat|angebot)"
@@ -29,7 +31,7 @@ _BIRTH = re.compile(
     r"|рожд\w*|родил\w*"
     r"|b\.(?=\s?[\dA-Z])|cumpleaños|anniversaire|verjaardag|fec\. ?nac\.?)"
     r"|生年月日|出生日期|誕生日|생년월일|生于"
-    r"|[*])"
+    r"|[*🎂])"
     rf"(?:(?:(?![^\d\n]{{0,26}}{_FEAST})[^\d\n]{{0,30}}?)|[^\d\n]{{0,14}}\n[^\d\n]{{0,3}})({DATE})"
 )
 _THEN_BIRTH = re.compile(
@@ -96,6 +98,9 @@ _MRZ = re.compile(
 )
 
 
+_AS_ID = re.compile(r"(?<![\w-])ID[ :#]{1,3}$")
+
+
 class NationalIds(Rules):
     """National numbers by shape and check digit; passports, licences and ids behind their words."""
 
@@ -104,22 +109,23 @@ class NationalIds(Rules):
     def hits(self, text: str, page: Page) -> Iterator[Hit]:
         """A number named an order or an article is none."""
         if "<<" in text:
-            for match in _MRZ.finditer(text):
+            for match in finds(_MRZ, text):
                 if match[0].count("<") >= 2:
                     yield Hit(*match.span(), "PASSPORT", 0.9, "machine readable zone")
         if not any(character.isdigit() for character in text):
             return
         promised = {"NATIONAL_ID", "TAX_ID"} & set(page.promised)
         labelled = bool(promised) or _ID_WORD.search(text) is not None
-        for start, end, kind, country in national_ids(text, labelled):
-            sure = labelled or not (named_otherwise(text, start) or page.ruled_out)
+        for start, end, kind, country in national_ids(text, labelled, places):
+            as_id = _AS_ID.search(text, max(0, start - 8), start) is not None  # "ID 12345678Z": else an id of anything
+            sure = labelled or as_id or not (named_otherwise(text, start) or page.ruled_out)
             if sure:
                 yield Hit(start, end, kind, 0.9, f"national id {country}")
-        for match in _PASSPORT.finditer(text):
+        for match in finds(_PASSPORT, text):
             kind = next((name for word, name in _ID_TYPES if word.search(match[1])), "NATIONAL_ID")
             if len(digits_of(match[2])) >= 2:
                 yield Hit(*match.span(2), kind, 0.8, "id behind label")
-        for match in _MEDICAL.finditer(text):
+        for match in finds(_MEDICAL, text):
             if len(digits_of(match[2])) >= 3:
                 yield Hit(*match.span(2), "MEDICAL_ID", 0.8, "medical id behind label")
 
@@ -131,13 +137,32 @@ class Births(Rules):
 
     def hits(self, text: str, page: Page) -> Iterator[Hit]:
         """The date alone, not its word."""
-        for match in _BIRTH.finditer(text):
+        for match in finds(_BIRTH, text):
             yield Hit(*match.span(1), "DATE_OF_BIRTH", 0.9, "date of birth")
         if _BIRTH_BEHIND.search(text):
-            for match in _THEN_BIRTH.finditer(text):
+            for match in finds(_THEN_BIRTH, text):
                 yield Hit(*match.span(1), "DATE_OF_BIRTH", 0.6, "date before its word")
-        for match in _BORN_IN.finditer(text):
+        for match in finds(_BORN_IN, text):
             yield Hit(*match.span(1), "DATE_OF_BIRTH", 0.6, "year of birth")
+
+
+_A_CAR = re.compile(
+    r"(?i)\b(?:cars?|vehicles?|van|truck|lorry|motorbike|parking|parked|taxi|autos?|wagen|fahrzeug\w*|pkw|lkw"
+    r"|motorrad|coche"
+    r"|vehículo|furgoneta|voiture|véhicule|camion\w*|veicolo|macchina|bil|samochód|carro|ford|vw|volkswagen|bmw|audi"
+    r"|opel"
+    r"|vauxhall|renault|peugeot|citro[eë]n|toyota|skoda|škoda|fiat|tesla|mercedes|kia|hyundai|nissan|honda|volvo"
+    r"|mazda|dacia)\b"
+)
+_PLATES = re.compile(  # as Britain, France and Italy, Spain, Germany, the Netherlands, America write them
+    r"(?<![\w-])(?!(?:BMW|VW|KIA|KTM|MG|DS|GM|RAM|AMG|SUV|TDI|TSI|CDI|HDI|GTI|DCI|GLA|GLB|GLC|GLE|GLS|CLA|CLS|CLK|SLK"
+    r"|CRV"
+    r"|HRV|EV|ID|PS|HP|KW|NM)[ -])(?:[A-HJ-PR-Y]{2}\d\d ?[A-HJ-PR-Z]{3}"
+    r"|[A-HJ-NP-TV-Z]{2}[ -]?\d{3}[ -]?[A-HJ-NP-TV-Z]{2}"
+    r"|\d{4}[ -]?[BCDFGHJKLMNPRSTVWXYZ]{3}|[A-ZÄÖÜ]{1,3}[ -][A-Z]{1,2}[ -]?\d{1,4}[EH]?"
+    r"|(?:[A-Z]{2}|\d\d|[A-Z]\d{2}|[A-Z]{3}|\d{3}|[A-Z]{1})-(?:[A-Z]{2,3}|\d{2,3})-(?:[A-Z]{1,2}|\d{1,2})"
+    r"|[A-Z]{3}[ -]?\d{3,4}|\d[A-Z]{3}\d{3})(?![\w-]|[.,]\d)"
+)
 
 
 class Vehicles(Rules):
@@ -147,11 +172,17 @@ class Vehicles(Rules):
 
     def hits(self, text: str, page: Page) -> Iterator[Hit]:
         """Plates behind their words, vehicle numbers also by check digit."""
-        for match in _VEHICLE.finditer(text):
+        for match in finds(_VEHICLE, text):
             yield Hit(*match.span(1), "VEHICLE", 0.7, "vehicle behind label")
-        for match in _PLATE_DE.finditer(text):
+        for match in finds(_PLATE_DE, text):
             if " " in match[0] and not named_otherwise(text, match.start()) and not page.ruled_out:
                 yield Hit(*match.span(), "VEHICLE", 0.5, "plate")
-        for match in _VIN.finditer(text):
+        looked = 0
+        for car in finds(_A_CAR, text):
+            looked, before = car.end() + 48, looked
+            for match in _PLATES.finditer(text, max(before - 8, car.start() - 40, 0), looked):
+                if not named_otherwise(text, match.start()):
+                    yield Hit(*match.span(), "VEHICLE", 0.5, "plate beside a car")
+        for match in finds(_VIN, text):
             if (vin(match[0]) or _MAKERS.match(match[0])) and not match[0].isdigit():
                 yield Hit(*match.span(), "VEHICLE", 0.8, "vin")

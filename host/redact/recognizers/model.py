@@ -10,6 +10,7 @@ import json
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -31,6 +32,9 @@ _KINDS = {
     "ZIP_CODE": "ZIP",
 }
 
+Batch = list[tuple[int, int, int]]
+"""Pieces that are read at once: the line's number, its first token, and the one behind its last."""
+
 
 class Said(NamedTuple):
     """One stretch of a line that the model gave a kind, and how sure it was of its surest piece."""
@@ -44,13 +48,13 @@ class Said(NamedTuple):
 class NameModel:
     """Runs the model; thread-safe."""
 
-    def __init__(self, folder: Path, threads: int = 2) -> None:
+    def __init__(self, folder: Path, workers: int = 2) -> None:
         import numpy
         import onnxruntime  # type: ignore[import-untyped]  # comes without types
         from tokenizers import Tokenizer
 
         options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = threads
+        options.intra_op_num_threads = 1  # two batches side by side take less than two threads on one
         options.inter_op_num_threads = 1
         options.enable_cpu_mem_arena = False  # an arena keeps the largest batch for ever
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # no busy waits between calls
@@ -73,7 +77,8 @@ class NameModel:
         self._cache: OrderedDict[str, tuple[Said, ...]] = OrderedDict()
         self._cached_bytes = 0
         self._lock = threading.Lock()
-        self._running = threading.Lock()
+        self._workers = workers
+        self._running = threading.Semaphore(workers)
 
     @staticmethod
     def installed() -> Path:
@@ -121,12 +126,31 @@ class NameModel:
         ]
         pieces.sort(key=lambda piece: (piece[2] - piece[1], piece[0], piece[1]))
         spans: list[list[Said]] = [[] for _line in lines]
-        for batch in _batches(pieces):
-            for (line, first, last), chances in zip(batch, self._chances(batch, encodings), strict=True):
+        batches = list(_batches(pieces))
+        for batch, read in zip(batches, self._side_by_side(batches, encodings), strict=True):
+            for (line, first, last), chances in zip(batch, read, strict=True):
                 spans[line] += self._spans(lines[line], encodings[line], first, last, chances)
         return {line: tuple(sorted(found)) for line, found in zip(lines, spans, strict=True)}
 
-    def _chances(self, batch: list[tuple[int, int, int]], encodings: list[Any]) -> list[Any]:
+    def _side_by_side(self, batches: list[Batch], encodings: list[Any]) -> list[list[Any]]:
+        """What the model says of each batch; half of them are read in a second thread, which ends with this."""
+        if len(batches) < 2 or self._workers < 2:
+            return [self._chances(batch, encodings) for batch in batches]
+        with ThreadPoolExecutor(self._workers - 1, "name-model") as others:
+            waiting = [others.submit(self._chances, batch, encodings) for batch in batches]
+            try:
+                # From the other end, what no thread has begun: so all are done at about the same time.
+                own = {
+                    n: self._chances(batches[n], encodings)
+                    for n in reversed(range(len(batches)))
+                    if waiting[n].cancel()
+                }
+            except BaseException:
+                others.shutdown(wait=False, cancel_futures=True)
+                raise
+            return [own[n] if n in own else one.result() for n, one in enumerate(waiting)]
+
+    def _chances(self, batch: Batch, encodings: list[Any]) -> list[Any]:
         np = self._np
         width = max(last - first for _line, first, last in batch) + 2
         ids = np.zeros((len(batch), width), dtype=np.int64)
@@ -136,7 +160,7 @@ class NameModel:
             ids[row, : len(tokens)] = tokens
             mask[row, : len(tokens)] = 1
         inputs = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
-        with self._running:  # two at a time would only double the memory: one already uses all threads
+        with self._running:  # more at a time than there are cores would only take memory
             logits = self._session.run(None, inputs)[0]
         chances = np.exp(logits - logits.max(-1, keepdims=True))
         chances = (chances / chances.sum(-1, keepdims=True)) @ self._table
@@ -169,8 +193,8 @@ class NameModel:
         return spans
 
 
-def _batches(pieces: list[tuple[int, int, int]]) -> Iterator[list[tuple[int, int, int]]]:
-    batch: list[tuple[int, int, int]] = []
+def _batches(pieces: Batch) -> Iterator[Batch]:
+    batch: Batch = []
     for piece in pieces:
         width = piece[2] - piece[1] + 2
         if batch and ((len(batch) + 1) * width > BATCH_TOKENS or width > 1.5 * (batch[0][2] - batch[0][1] + 2) + 8):

@@ -13,8 +13,11 @@ from host.redact.recognizers.beside import (
     PARTICLES,
     is_firm_before,
     is_nameless,
+    is_nameless_line,
     is_part_of_thing,
     is_place_before,
+    is_place_noun,
+    is_street_next,
     is_thing_next,
 )
 
@@ -30,7 +33,7 @@ class Modelled(Rules):
         for place, hit in enumerate(said):
             if hit.type == "PERSON":
                 yield from _person(text, hit, page)
-            elif hit.type == "STREET":
+            elif hit.type == "STREET" and not is_nameless(page.hint):
                 yield from _street(text, said, place)
 
 
@@ -52,7 +55,7 @@ def _person(text: str, hit: Hit, page: Page) -> Iterator[Hit]:
     if words and words[0][0][:1].isupper():  # a sentence is no name: what follows its first small word is none of it
         small = (n for n, (word, _s, _e) in enumerate(words) if word.islower() and word not in PARTICLES)
         words = words[: next(small, len(words))]
-    if not words or is_nameless(page.hint):
+    if not words or is_nameless(page.hint) or is_nameless_line(text, hit.start):
         return
     start, end = words[0][1], words[-1][2]
     plain = [word.strip(".,'-") for word, _s, _e in words]
@@ -65,13 +68,25 @@ def _person(text: str, hit: Hit, page: Page) -> Iterator[Hit]:
     known = [NAMES.is_given(word) or NAMES.is_family(word) for word in plain]
     if is_place_before(text, start) or _is_of_a_thing(text, start, end, plain, known, led):
         return
+    if is_street_next(text, end):
+        return
     if is_thing_next(text, end) and not (len(known) > 1 and all(known) and NAMES.is_surely_given(plain[0])):
         return
-    if NAMES.is_maker(plain[0]) or is_firm_before(text, start, plain[0]) or is_part_of_thing(text, start, end):
+    parted = _PARTED.search(text, start, end)
+    listed = parted is not None and " " in text[start : parted.start()] and " " in text[parted.end() : end]
+    if parted is not None and (not any(known) or (listed and not NAMES.is_surely_given(plain[0]))):
+        return  # "Oral-B, Corsodyl", "Ajax – Feyenoord"
+    if any(is_place_noun(word) and word[1:2].isupper() for word in plain):
+        return  # "TSV Bayer Dormagen": a club
+    if text.startswith("'s", end) and NAMES.is_maker(plain[-1] + "s"):
+        return
+    maker = NAMES.is_maker(plain[0]) and not NAMES.is_role(plain[0])  # "Canon Whittle"
+    if maker or is_firm_before(text, start, plain[0]) or is_part_of_thing(text, start, end):
         return
     if page.ruled_out and not (known[0] and len(known) > 1):
         return
-    if hit.score >= _believed_from(plain, known, text, start, end):
+    expected = _is_led(text, start, end) or any(kind.startswith("PERSON") for kind in page.promised)
+    if hit.score >= _believed_from(plain, known, text, start, end, expected):
         yield Hit(start, end, "PERSON", max(0.3, min(hit.score, 0.85)), "name model")
 
 
@@ -107,19 +122,25 @@ _SIGHTS = frozenset(
 )
 
 
-def _believed_from(words: list[str], known: list[bool], text: str, start: int, end: int) -> float:
+def _believed_from(words: list[str], known: list[bool], text: str, start: int, end: int, expected: bool) -> float:
     """From which score on the model is believed, by what the lists know of the words."""
     if not any(word[:1].isupper() for word in words):
         return 0.6 if all(known) else 2.0
     if len(words) == 1:
         if NAMES.is_surely_given(words[0]):
             return 0.2
+        if expected and len(words[0]) > 2 and not words[0].isupper():
+            return 0.25
         if len(words[0]) < 3 or (words[0].isupper() and not known[0]):
             return 2.0
         following = _NEXT_CAPITAL.match(text, end)
         if following is not None and (NAMES.is_common(following[1]) or NAMES.is_thing(following[1])):
             return 2.0  # "Marlowe Leather Satchel"
+        if following is not None and NAMES.is_family(following[1]) and not NAMES.is_place(following[1]):
+            return 0.25
         if known[0]:
+            return 0.6
+        if _IN_SENTENCE.search(text, max(0, start - 24), start) and not words[0].isupper():
             return 0.6
         return 0.8 if text[:start].strip() or text[end:].strip() else 0.97  # a word alone is mostly a thing
     if any(known):
@@ -130,6 +151,24 @@ def _believed_from(words: list[str], known: list[bool], text: str, start: int, e
     return 0.15 if not any(line) else 0.4
 
 
+def _is_led(text: str, start: int, end: int) -> bool:
+    """Whether an initial or a role stands right before ("Trainer Asmussen"), or behind when it was said."""
+    match = _LED.search(text, max(0, start - 24), start)
+    if match is not None and (match[1] is not None or NAMES.is_role(match[2])):
+        return True
+    return not text[text.rfind("\n", 0, start) + 1 : start].strip() and _STAMP.match(text, end) is not None
+
+
+_STAMP = re.compile(  # when a comment was made, behind who made it
+    r"[ ]?[·•|–—-][ ](?:\d{1,2}[ ]?(?:s|m|min|h|hrs?|d|w|wk|mo|y|Std|Tage?|sem|j)\b|just now|yesterday|today|gestern"
+    r"|heute|ayer"
+    r"|hoy|hier|ieri|oggi|vor \d|hace \d|il y a|\d{1,2} (?:min|hour|day|week|month|year))"
+)
+
+
+_LED = re.compile(rf"(?<![\w.])(?:((?:[{UPPER}]\.[ ]?){{1,3}})|([^\W\d_]{{2,20}})[ ])$")
+_PARTED = re.compile(r",[ ]|[ ][–—-][ ]")
+_IN_SENTENCE = re.compile(r"(?:^|[ ])[a-zß-ÿ']{1,20}[ ]$")  # a small word right before: no heading, no list of goods
 _NEXT_CAPITAL = re.compile(rf"[ ]([{UPPER}][\w'-]*)")
 _MODEL_NUMBER = re.compile(r"[ ](?:[A-Z]{0,3}\d{1,4}[A-Za-z]{0,3}|[IVX]{1,4})(?![\w./:-])")
 
@@ -166,6 +205,8 @@ def _street(text: str, said: Sequence[Hit], place: int) -> Iterator[Hit]:
     if not any(re.fullmatch(r"(?!(?:19|20)\d\d$)\d{1,6}[a-zA-Z]?(?:[-/]\w{1,4})?", number) for number in numbers):
         return
     words = re.findall(r"[^\W\d_]{2,}", text[hit.start : hit.end])
+    if len(words) == 1 and numbers[0].isdigit() and int(numbers[0]) % 50 == 0 and hit is group[0]:
+        return  # "Ibuprofen 600, Voltaren": what a pill holds
     if not words or any(NAMES.is_common(word) and word.islower() and len(word) > 3 for word in words):
         return
     if all(NAMES.is_common(word) or word.islower() for word in words) or NAMES.is_maker(words[0]):

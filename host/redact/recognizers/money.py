@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from host.core.pii.checks import digits_of, ean, isbn, luhn, mod97
 from host.core.pii.context import named_otherwise
+from host.redact.quick import finds
 from host.redact.recognizers.base import Hit, Page, Rules
 
 _CARD = re.compile(r"(?<![\w.#])(?<!\d[-/])\d(?:[ \t.·•-]{0,3}\d){11,18}(?![\w]|[.,-]\d)")
@@ -22,7 +23,8 @@ _CARD_WORD = re.compile(
     r"|bancontact|girocard|interac|карт|卡号|银行卡|カード|카드"
 )
 _ISSUERS = re.compile(  # first digits and lengths that are in use (ISO/IEC 7812 registry as the networks publish it)
-    r"3[47]\d{13}|3(?:0[0-59]|[689]\d)\d{11}|35\d{14}|4(?:\d{12}|\d{15}|\d{18})|(?:5[1-5]\d\d|2[2-7]\d\d)\d{12}"
+    r"3[47]\d{13}|(?:2131|1800)\d{11}|3(?:0[0-59]|[689]\d)\d{11}|35\d{14}|4(?:\d{12}|\d{15}|\d{18})|(?:5[1-5]\d\d"
+    r"|2[2-7]\d\d)\d{12}"
     r"|6\d{15,18}|5[06-8]\d{10,17}|9792\d{12}|220\d{13}"
 )
 _EXPIRY = re.compile(
@@ -43,7 +45,8 @@ _IBAN_LENGTHS = {  # SWIFT's IBAN registry
 }  # fmt: skip
 _ACCOUNT = re.compile(
     r"(?i)\b(?:(?:bank |checking |savings |current )?(?:account|acct|a/c)(?: ?(?:no|nr|number|num))?"
-    r"|routing(?: ?(?:no|number))?|aba|sort ?code|bsb|konto(?:nummer|[- ]?nr)?|kto\.?(?:[- ]?nr)?|blz|bankleitzahl"
+    r"|routing(?: ?(?:no|number))?|aba|sort(?: ?code|(?= \d\d-\d\d-\d\d))|bsb|konto(?:nummer|[- ]?nr)?"
+    r"|kto\.?(?:[- ]?nr)?|blz|bankleitzahl"
     r"|cuenta(?: n[úu]m\w*| bancaria| corriente)?|ccc|clabe|compte(?: n\w*)?|rib|conto(?: corrente)?|c/c"
     r"|rekening(?:nummer)?|conta(?: corrente)?|ag[êe]ncia|numer (?:konta|rachunku)|ifsc|bic|swift|transit"
     r"|(?:bank|plus|post)[ -]?giro(?:nummer)?|kontonr|tilinumero|nib|cbu|cvu|číslo účtu|számlaszám"
@@ -71,16 +74,16 @@ class Cards(Rules):
 
     def hits(self, text: str, page: Page) -> Iterator[Hit]:
         """Whole numbers only: "ending in 4242" may be read."""
-        for match in _CARD.finditer(text):
+        for match in finds(_CARD, text):
             if self._is_card(match[0], text, match.start(), page):
                 yield Hit(*match.span(), "CARD", 1.0, "card")
-        for match in _FOURS.finditer(text):
+        for match in finds(_FOURS, text):
             if not named_otherwise(text, match.start()) and not page.ruled_out:
                 yield Hit(*match.span(), "CARD", 0.7, "card by groups")
-        for match in _WRAPPED.finditer(text) if "\n" in text else ():
+        for match in finds(_WRAPPED, text) if "\n" in text else ():
             if len(digits_of(match[0])) == 16 and self._is_card(match[0].replace("\n", " "), text, match.start(), page):
                 yield Hit(*match.span(), "CARD", 0.9, "card over two lines")
-        for match in _EXPIRY.finditer(text):
+        for match in finds(_EXPIRY, text):
             yield Hit(*match.span(1), "CARD", 0.7, "card expiry")
 
     def _is_card(self, number: str, text: str, start: int, page: Page) -> bool:
@@ -92,8 +95,8 @@ class Cards(Rules):
             return False
         if "CARD" in page.promised or _CARD_WORD.search(text[max(0, start - 48) : start]):
             return len(digits) >= 13 and (luhn(digits) or _ISSUERS.fullmatch(digits) is not None)
-        if isbn(digits) or (len(digits) in (13, 14) and ean(digits)) or (len(digits) == 13 and number.isdigit()):
-            return False  # cards of 13 digits are out of use: without a word for a card it is an article
+        if isbn(digits) or (len(digits) in (13, 14) and ean(digits)):
+            return False  # without a word for a card it is an article
         if named_otherwise(text, start) or page.ruled_out:
             return False
         return luhn(digits) and _ISSUERS.fullmatch(digits) is not None
@@ -106,14 +109,14 @@ class Accounts(Rules):
 
     def hits(self, text: str, page: Page) -> Iterator[Hit]:
         """An IBAN with a slip in it counts when its country and length are right."""
-        for match in _IBAN.finditer(text):
+        for match in finds(_IBAN, text):
             end = _iban_end(match[0])
             if end:
                 yield Hit(match.start(), match.start() + end, "IBAN", 1.0, "iban")
-        for match in _ACCOUNT.finditer(text):
+        for match in finds(_ACCOUNT, text):
             if any(character.isdigit() for character in match[1]) or re.search(r"(?i)bic|swift", match[0]):
                 yield Hit(*match.span(1), "BANK_ACCOUNT", 0.8, "account behind label")
-        for match in _SORT_CODE_PAIR.finditer(text):
+        for match in finds(_SORT_CODE_PAIR, text):
             yield Hit(*match.span(), "BANK_ACCOUNT", 0.8, "sort code and account")
 
 
@@ -126,10 +129,11 @@ def _iban_end(text: str) -> int:
         if length and count == length:
             body = text[: place + 1]
             rest = text[place + 1 : place + 2]
-            if mod97(body) or (text[:2].isupper() and not rest.isalnum() and sum(c.isdigit() for c in body) >= 10):
+            slips = text[:2].isupper() and not rest.isalnum() and sum(c.isalpha() for c in body) <= 7
+            if mod97(body) or (slips and sum(c.isdigit() for c in body) >= 10):
                 return place + 1
-            return 0
-    return 0
+            break
+    return len(text) if length and text.isalnum() and text.isupper() and mod97(text) else 0
 
 
 class Wallets(Rules):
@@ -139,6 +143,6 @@ class Wallets(Rules):
 
     def hits(self, text: str, page: Page) -> Iterator[Hit]:
         """By prefix, alphabet and length; a mix of letters and digits is asked for."""
-        for match in _WALLET.finditer(text):
+        for match in finds(_WALLET, text):
             if len(digits_of(match[0])) >= 2 and any(c.isalpha() for c in match[0][1:]):
                 yield Hit(*match.span(), "CRYPTO", 0.8, "wallet")

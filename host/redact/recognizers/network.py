@@ -6,6 +6,7 @@ import ipaddress
 import re
 from collections.abc import Iterator
 
+from host.redact.quick import finds
 from host.redact.recognizers.base import Hit, Page, Rules
 
 _IP4 = re.compile(r"(?<![\w.-])(?:\d{1,3}\.){3}\d{1,3}(?:/\d{1,2})?(?![\w]|\.\d|-\d)")
@@ -13,6 +14,7 @@ _IP6 = re.compile(
     r"(?<![\w:.])(?:[0-9A-Fa-f]{0,4}:){2,7}(?:[0-9A-Fa-f]{0,4}"
     r"|(?:\d{1,3}\.){3}\d{1,3})(?:%\w{1,12})?(?:/\d{1,3})?(?![\w:])"
 )
+_IP4_ANY = re.compile(r"(?<![\w.-])(?:\d{1,3}\.){3}[%*](?![\w%*])|(?<=@')(?:\d{1,3}\.){1,3}%")  # any host of a network
 _MAC = re.compile(
     r"(?<![0-9A-Fa-f:.-])(?:[0-9A-Fa-f]{2}([:-]))(?:[0-9A-Fa-f]{2}\1){4}[0-9A-Fa-f]{2}(?![0-9A-Fa-f:-])"
     r"|(?<![\w.])(?:[0-9A-Fa-f]{4}\.){2}[0-9A-Fa-f]{4}(?![\w.])"
@@ -59,17 +61,20 @@ class Machines(Rules):
         for match in _IP4.finditer(text):
             if self._is_ip4(match[0], text, match.start(), page):
                 yield Hit(*match.span(), "IP_ADDRESS", 0.9, "ip")
+        if "%" in text or "*" in text:
+            for match in _IP4_ANY.finditer(text):
+                yield Hit(*match.span(), "IP_ADDRESS", 0.7, "ip of a network")
         if ":" in text:
             for match in _IP6.finditer(text):
                 if _is_ip6(match[0]):
                     yield Hit(*match.span(), "IP_ADDRESS", 0.9, "ip")
-        for match in _MAC.finditer(text):
+        for match in finds(_MAC, text):
             if len(set(match[0].lower()) - set(":-.")) < 2:
                 continue  # everybody or nobody
             if re.search("[a-fA-F]", match[0]) or ":" in match[0] or "MAC_ADDRESS" in page.promised:
                 yield Hit(*match.span(), "MAC_ADDRESS", 0.9, "mac")
 
-        for match in _MAC_BARE.finditer(text):
+        for match in finds(_MAC_BARE, text):
             yield Hit(*match.span(1), "MAC_ADDRESS", 0.9, "mac behind label")
 
     def _is_ip4(self, text: str, whole: str, start: int, page: Page) -> bool:
@@ -105,7 +110,7 @@ class Places(Rules):
     def hits(self, text: str, page: Page) -> Iterator[Hit]:
         """Pairs of at least four decimals, degrees with minutes, and values behind lat and lng."""
         for pattern in (_COORDINATES, _DEGREES, _MINUTES, _PLUS_CODE):
-            for match in pattern.finditer(text):
+            for match in finds(pattern, text):
                 yield Hit(*match.span(), "LOCATION", 0.8, "coordinates")
-        for match in _LAT_LNG.finditer(text):
+        for match in finds(_LAT_LNG, text):
             yield Hit(*match.span(1), "LOCATION", 0.8, "coordinates")

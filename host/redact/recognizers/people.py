@@ -7,27 +7,38 @@ from collections.abc import Iterator
 
 from host.core.pii.words import PARTICLE, UPPER
 from host.redact.names import NAMES, words_of
+from host.redact.quick import finds
 from host.redact.recognizers.base import Hit, Page, Rules
 from host.redact.recognizers.beside import (
     NAME_WORD,
     PARTICLES,
     is_firm_before,
     is_nameless,
+    is_nameless_line,
     is_part_of_thing,
-    is_place_noun,
+    is_place_before,
+    is_street_next,
     is_thing_next,
 )
-from host.redact.recognizers.listed import is_goods_line, passengers, speakers
+from host.redact.recognizers.listed import actors, is_goods_line, parties, passengers, sides, speakers
 
-NAME = rf"{NAME_WORD}\.?(?:[ ](?:{PARTICLE}[ ]){{0,2}}{NAME_WORD}\.?){{0,4}}"
+NAME = rf"(?:(?:[{UPPER}]\.){{2,4}}|{NAME_WORD}\.?)(?:[ ](?:{PARTICLE}[ ]){{0,2}}{NAME_WORD}\.?){{0,4}}"
 _TITLE = (
     r"(?:Mr|Mrs|Ms|Miss|Mx|Messrs|Dr|Prof|Professor|Doctor|Sir|Dame|Lord|Lady|Rev|Reverend|Father|Sister|Brother|Capt"
     r"|Captain|Sgt|Lt|Col|Hon|Judge|Nurse|Officer|Herrn?|Hr|Frau|Fr|Familie|Señora?|Sr|Sra|Srta|Señorita|Don|Doña"
     r"|Monsieur|Madame|Mademoiselle|Mme|Mlle|Me|Maître|Signor[ea]?|Sig|Sig\.ra|Dott|Dott\.ssa|Ing|Avv|Arq|Lic"
     r"|De heer|de heer|Mevrouw|mevrouw|Dhr|Mevr|Mw|Senhora?|Exmo|Exma|Pan|Pani|Pana|Bay|Bayan|Sayın|Fröken|Fru|Shri"  # noqa: RUF001
-    r"|Panie|Panu|Panią|Państwo|Smt|Sri|Sheikh|Haji|Uncle|Aunt|Tante|Onkel|Tía|Tío|Oma|Opa|Dipl\.-Ing|Dr\.-Ing|med|rer|nat|phil|jur)"
+    r"|Panie|Panu|Panią|Państwo|Smt|Sri|Sheikh|Haji|Uncle|Aunt|Tante|Onkel|Tía|Tío|Oma|Opa|Dipl\.-Ing|Dr\.-Ing|med"
+    r"|rer|nat|phil|jur"
+    r"|meneer|Meneer|mijnheer|señora?|senhora?|signora?|monsieur|madame|mademoiselle|doña|pani|herr"
+    r"|Eheleute|Viuda de|Vda\. de|Veuve|Vve|Fam|Cllr|Jhr|Jkvr|Encik|Puan|Hanım|Ustad|Signora|Signorina|Sig\.na)"  # noqa: RUF001
 )
-_TITLED = re.compile(rf"(?<![\w'])({_TITLE})\b\.?[ ](?:(?:{_TITLE})\b\.?[ ]){{0,3}}({NAME})")
+_BEFORE_NAME = rf"(?:[dD]['’]|(?:{PARTICLE}[ ]){{1,2}})?"  # noqa: RUF001
+_TITLED = re.compile(rf"(?<![\w'])({_TITLE})\b\.?[ ](?:(?:{_TITLE})\b\.?[ ]){{0,3}}({_BEFORE_NAME}{NAME})")
+_COUPLE = re.compile(
+    rf"(?<![\w'])(?:{_TITLE})\b\.?[ ](?:&|and|und|y|e|et|en|och)[ ](?:{_TITLE})\b\.?[ ]({_BEFORE_NAME}{NAME})"
+)
+_FAMILY = re.compile(rf"(?<!\w)[Tt]he[ ]({NAME_WORD}(?:[ ]{NAME_WORD})?)[ ][Ff]amily(?!\w)")
 _A_TITLE = re.compile(rf"{_TITLE}\.?")
 _RISKY_TITLES = words_of("risky_titles.txt")
 _GREETED = re.compile(
@@ -83,31 +94,38 @@ class People(Rules):
         if text.isdigit():
             return
         yield from self._spoken_to(text)
+        for start, end, rule in sides(text, page.hint):
+            yield Hit(start, end, "PERSON", 0.6, rule)
         if not is_nameless(page.hint):
             yield from self._listed(text, page)
 
     def _spoken_to(self, text: str) -> Iterator[Hit]:
-        for match in _TITLED.finditer(text):
+        for match in finds(_TITLED, text):
             risky = match[1].lower().rstrip(".") in _RISKY_TITLES
             yield from _name_in(text, *match.span(2), "form of address", strict=risky)
-        for match in _GREETED.finditer(text):
+        for match in _FAMILY.finditer(text) if "amily" in text else ():
+            yield from _name_in(text, *match.span(1), "family", strict=False)
+        for match in finds(_COUPLE, text):
+            yield from _name_in(text, *match.span(1), "form of address", strict=False)
+        for match in finds(_GREETED, text):
             yield from _name_in(text, *match.span(1), "greeting", strict=True, single=True)
-        for match in _SIGNED.finditer(text):
+        for match in finds(_SIGNED, text):
             yield from _name_in(text, *match.span(1), "signature", strict=True, single=True)
-        for match in _SIGN_DASH.finditer(text):
+        for match in finds(_SIGN_DASH, text):
             yield from _name_in(text, *match.span(1), "signature", strict=True)
-        for match in _BY.finditer(text):
+        for match in finds(_BY, text):
             yield from _name_in(text, *match.span(1), "by line", strict=True)
 
-        for match in _CYRILLIC.finditer(text):
+        for match in finds(_CYRILLIC, text):
             yield Hit(*match.span(), "PERSON", 0.5, "name in Cyrillic")
-        for start, end, rule in (*passengers(text), *speakers(text)):
+        for start, end, rule in (*passengers(text), *actors(text), *parties(text), *speakers(text)):
             yield Hit(start, end, "PERSON", 0.6, rule)
 
     def _listed(self, text: str, page: Page) -> Iterator[Hit]:
-        tokens = [(match[0], match.start(), match.end()) for match in _TOKEN.finditer(text)]
+        tokens = [(match[0], match.start(), match.end()) for match in finds(_TOKEN, text)]
         for run in _runs(tokens, text):
-            yield from _names_of(run, text, page)
+            if not is_nameless_line(text, run[0][1]):
+                yield from _names_of(run, text, page)
 
 
 def _is_known(word: str) -> bool:
@@ -135,7 +153,7 @@ def _name_in(text: str, start: int, end: int, rule: str, strict: bool, single: b
         ):
             break
         kept = count + 1
-        if word.endswith(".") and len(plain) > 2:
+        if word.endswith(".") and len(plain) > 2 and not _INITIAL.fullmatch(word):
             break
     if not kept:
         return
@@ -150,6 +168,7 @@ def _name_in(text: str, start: int, end: int, rule: str, strict: bool, single: b
         or NAMES.is_place(name)
         or NAMES.is_known_thing(name)
         or is_thing_next(text, stop)
+        or is_street_next(text, stop)
     ):
         return
     if rule == "by line" and not any(_is_known(word) for word, _start, _end in words[:kept]):
@@ -214,7 +233,8 @@ def _name_at(run: list[Token], at: int, text: str, page: Page) -> tuple[int, flo
     plain = word.rstrip(".")
     if not _capital(word):
         return _lower_at(run, at, text, page)
-    if _INITIAL.fullmatch(word) or (len(plain) == 1 and word.endswith(".")):
+    bare_initial = len(plain) == 1 and plain not in "IUX" and not text[: run[at][1]].strip()  # "J WOODHOUSE"
+    if _INITIAL.fullmatch(word) or (len(plain) == 1 and (word.endswith(".") or bare_initial)):
         return _initial_at(run, at, text)
     if not (NAMES.is_given(plain) or NAMES.is_family(plain)):
         return _cell_at(run, at, text)
@@ -290,7 +310,7 @@ def _judged(run: list[Token], at: int, count: int, text: str) -> tuple[int, floa
         return min(thing, len(run) - at), 0.0, ""  # all of its words are passed over
     if NAMES.is_maker(first) or is_firm_before(text, run[at][1], first):
         return 0, 0.0, ""
-    if NAMES.is_place(name) or (at > 0 and is_place_noun(run[at - 1][0])):
+    if NAMES.is_place(name) or is_place_before(text, run[at][1]):
         return 0, 0.0, ""
     rest = [word for word in words[1:] if len(word) > 1 and word.lower() not in PARTICLES]
     if NAMES.is_given(first) and count > 1:
@@ -300,9 +320,11 @@ def _judged(run: list[Token], at: int, count: int, text: str) -> tuple[int, floa
             return (count, 0.5, "given name and initial") if sure and not thing_next else (0, 0.0, "")
         dull = all(NAMES.is_common(word) or NAMES.is_thing(word) for word in rest)
         family = all(NAMES.is_family(word) and not NAMES.is_thing(word) for word in rest)
+        if NAMES.is_common(first) and not sure and NAMES.is_surely_given(rest[0]):
+            return 0, 0.0, ""  # "Par Achille": the sentence's first word
         if dull and not sure and (thing_next or not family or NAMES.is_common(first)):
             return 0, 0.0, ""
-        if thing_next and not (sure and known):
+        if thing_next and not (sure and known and not is_street_next(text, end)):
             return 0, 0.0, ""
         if known or (sure and not _sentence_goes_on(rest)):
             return count, 0.7 if known else 0.5, "given and family name"
@@ -319,23 +341,48 @@ def _judged(run: list[Token], at: int, count: int, text: str) -> tuple[int, floa
         after = run[at + 2][0] if at + 2 < len(run) else ""
         if after[:1].islower() and not NAMES.is_common(first) and not thing_next:
             return 2, 0.4, "family and short given name"
+    if count == 1 and at > 0 and NAMES.is_role(run[at - 1][0]) and _is_only_a_name(first, thing_next):
+        return (0, 0.0, "") if is_part_of_thing(text, run[at][1], end) else (1, 0.4, "role and name")
+    if count == 1 and at > 0 and run[at - 1][0].lower() in _NICKS and NAMES.is_surely_given(first) and not thing_next:
+        return 1, 0.4, "given name"  # "Big Dave"
+    if count == 1 and not thing_next and _is_beside_a_name(text, run[at][1], end, first):
+        return 1, 0.4, "given names together"
     if count == 1 and NAMES.is_surely_given(first) and not thing_next and not is_part_of_thing(text, run[at][1], end):
         quoted = text[run[at][1] - 1 : run[at][1]] in ("'", '"') and text[end : end + 1] in ("'", '"')
         alone = not text[: run[at][1]].strip(" \t\n-•·*@\"'(") and not text[end:].strip(" \t\n.:,!?)\"'")
         if _FILE_END.match(text, end):
             return 0, 0.0, ""
-        paired = _GIVEN_BESIDE.match(text, end) or _GIVEN_BEFORE.search(text, max(0, run[at][1] - 24), run[at][1])
-        if paired and NAMES.is_surely_given(paired[1]):
-            return 1, 0.4, "given names together"
         prose = _is_prose(run, at, text)
+        label = _LABEL_BEFORE.fullmatch(text, text.rfind("\n", 0, run[at][1]) + 1, run[at][1])
+        if label is not None and (end == len(text) or text[end] in "\n,;|(") and not is_nameless(label[1]):
+            return 1, 0.4, "given name behind a label"
         if alone or prose or (quoted and run[at][1] > 0):
             return 1, 0.4, "given name"
     return 0, 0.0, ""
 
 
+def _is_only_a_name(word: str, thing_next: bool) -> bool:
+    dull = NAMES.is_common(word) or NAMES.is_thing(word) or NAMES.is_place(word)
+    return NAMES.is_name(word) and len(word) > 3 and not (dull or thing_next)
+
+
+def _is_beside_a_name(text: str, start: int, end: int, word: str) -> bool:
+    """Whether a given name stands with another one: "Ken & Joyce", "Anna und Tom", "Eva, Jan"."""
+    if not NAMES.is_given(word) or NAMES.is_common(word):
+        return False
+    beside = _GIVEN_BESIDE.match(text, end) or _GIVEN_BEFORE.search(text, max(0, start - 24), start)
+    if beside is None or not NAMES.is_given(beside[1]) or is_part_of_thing(text, start, end):
+        return False
+    sure = NAMES.is_surely_given(word), NAMES.is_surely_given(beside[1])
+    return all(sure) if "," in beside[0] else any(sure)
+
+
 _FILE_END = re.compile(r"(?:(?<=\.)|\.)[a-z]{2,4}\d?\b(?![.\w])")  # "Elisabeth.pdf"
-_GIVEN_BESIDE = re.compile(rf"[ ]?[/&+][ ]?({NAME_WORD})(?![\w./@])")
-_GIVEN_BEFORE = re.compile(rf"(?<![\w./@])({NAME_WORD})[ ]?[/&+][ ]?$")
+_LABEL_BEFORE = re.compile(r"[ \t]*([^\W\d_][^\n:.]{1,28}):[ ]{1,2}")
+_NICKS = frozenset(("big", "little", "old", "young", "wee", "lil", "tall", "crazy", "klein", "lange", "petit", "grand"))
+_WITH = r"(?:,[ ]|[ ]?[/&+][ ]?|[ ](?:and|und|y|e|et|en|och|og|i|ve|or|o|oder|ou|of|lub|eller)[ ])"
+_GIVEN_BESIDE = re.compile(rf"{_WITH}({NAME_WORD})(?![\w./@])")
+_GIVEN_BEFORE = re.compile(rf"(?<![\w./@])({NAME_WORD}){_WITH}$")
 
 
 def _cell_at(run: list[Token], at: int, text: str) -> tuple[int, float, str]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from host.core.pii.words import CAPITALISED as C
 from host.core.pii.words import UPPER
+from host.redact.quick import finds
 
 _COUNTED_BEFORE = re.compile(  # a chapter's number, or the second half of a score ("2 - 1 Aston Villa")
     r"(?i)(?:\b(?:chapter|kapitel|capítulo|chapitre|capitolo|hoofdstuk|episode|folge|part|teil|track|lesson|volume"
@@ -71,12 +72,12 @@ def crossings(text: str) -> Iterator[tuple[int, int]]:
     """Two streets that cross, which need no number to be a place."""
     if _MAY_CROSS.search(text):
         for pattern in _CROSSINGS:
-            for match in pattern.finditer(text):
+            for match in finds(pattern, text):
                 yield match.span(1)
 
 
 def whole_shapes(text: str) -> Iterator[tuple[int, int, str]]:
     """Addresses without a street's name: blocks, plots, boxes before a Swedish postcode."""
     for pattern, rule in _NUMBERED:
-        for match in pattern.finditer(text):
+        for match in finds(pattern, text):
             yield *match.span(1), rule

@@ -14,6 +14,9 @@ _DULL = re.compile(
     r"\S{0,80}(?:[\\=<>{}_]|//|/[^\s/]{1,40}/|[a-z0-9]\.[a-z0-9]|\d[a-zA-Z]\d)\S{0,200}|\S{40,}"
     r"|[^\s\d]{0,8}\d[\d.,:/'-]{6,40}\S{0,20}"  # dates, sums, long numbers: many tokens and no part of an address
 )
+_ODD_WORD = re.compile(  # all that holds a sign without which no word is dull: only these are looked at closely
+    r"(?<!\S)(?:[^\s\\=<>{}_/.\d]*+[\\=<>{}_/.\d]\S*|\S{40,})"
+)
 _MARKUP = re.compile(r"</?[A-Za-z!][^<>]{0,400}>")
 
 
@@ -23,7 +26,7 @@ def lines_worth(text: str) -> Iterator[tuple[int, str]]:
     if "<" in text:
         text = _MARKUP.sub(_blank, text)  # tags are many tokens and no names
     for line in text.split("\n"):
-        plain = _DULL.sub(_blank, line) if len(line) > 20 else line
+        plain = _ODD_WORD.sub(_blanked, line) if len(line) > 20 else line
         for match in _STRETCH.finditer(plain):
             for start, piece in _pieces(match[0]):
                 if is_worth(piece):
@@ -70,6 +73,10 @@ def is_worth(line: str) -> bool:
             continue
         return True
     return False
+
+
+def _blanked(match: re.Match[str]) -> str:
+    return _DULL.sub(_blank, match[0])
 
 
 def _blank(match: re.Match[str]) -> str:
