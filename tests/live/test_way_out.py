@@ -103,7 +103,7 @@ async def test_a_refusal_that_cannot_be_written_down_is_one_all_the_same(
     monkeypatch.setattr(shared.store, "append", broken)
     await asyncio.sleep(1.1)  # the same place is told once a second
     assert (await refusal(talker, url)).code == "EGRESS_REFUSED"
-    assert len(failed) == 1
+    assert failed  # more than one where it goes on for longer than that second
     opened = await talker.ok("browser.openSession", url=site.url + "/")
     assert opened["navigation"]["status"] == 200
 
