@@ -140,6 +140,11 @@ PROMISES = (  # label, what it promises first
     pytest.param("Fahrgestell-Nr.", "VEHICLE", id="number-short-de"),
     pytest.param("Nr rachunku", "BANK_ACCOUNT", id="number-short-pl"),
     pytest.param("Insured person's number", "MEDICAL_ID", id="insured"),
+    pytest.param("N° de permis", "DRIVER_LICENSE", id="licence-fr"),
+    pytest.param("Recruteuse", "PERSON", id="who-hires-fr"),
+    pytest.param("Validé par", "PERSON?", id="done-by-fr"),
+    pytest.param("Przypisane do", "PERSON?", id="given-to-pl"),
+    pytest.param("Técnico", "PERSON?", id="at-work-es"),
 )
 
 
@@ -160,6 +165,10 @@ def test_labels_promise_in_many_languages(label: str, kind: str) -> None:
         "Amount",
         "Título",
         "Part no.",
+        "Zona horaria",
+        "Nombre de la red",
+        "Nom du réseau",
+        "Servicio técnico",
         "",
     ],
 )
@@ -258,12 +267,19 @@ ACCOUNTS = (  # text, the account in it
     pytest.param("marl and gneiss approved these changes", "gneiss", id="two-of-them"),
     pytest.param("marl:$2y$10$abc", "marl", id="file-of-passwords"),
     pytest.param("Ihr Benutzername lautet marl.", "marl", id="yours-is"),
+    pytest.param("El usuario marl inició sesión", "marl", id="usuario-acts"),
+    pytest.param("l'utilisateur marl depuis 192.0.2.7", "marl", id="utilisateur-from"),
 )
 
 
 @pytest.mark.parametrize(("text", "account"), ACCOUNTS)
 def test_accounts_are_found_where_they_stand(text: str, account: str) -> None:
     assert account in [text[start:end] for start, end in accounts.accounts(text)]
+
+
+def test_adjectives_behind_the_word_for_a_user_are_no_accounts() -> None:
+    texts = ("El usuario registrado ha escrito", "l'utilisateur connecté a répondu", "Le compte bancaire ne sert plus")
+    assert [list(accounts.accounts(text)) for text in texts] == [[], [], []]
 
 
 SHAPED = (  # text, accounts by their shape

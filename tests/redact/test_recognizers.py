@@ -165,6 +165,26 @@ PRIVATE = (  # text, what must be covered, hint
     ),
     pytest.param("Hinterhaus, 3. OG rechts", "Hinterhaus, 3. OG rechts", "", id="floor-and-door"),
     pytest.param("Travessa São Judas, s/n", "Travessa São Judas, s/n", "", id="street-without-number"),
+    pytest.param("Lake Brynmoor", "Lake Brynmoor", "City", id="town-that-begins-with-an-ordinary-word"),
+    pytest.param("Ann Taylor", "Ann Taylor", "Name", id="somebody-of-a-firms-name"),
+    pytest.param("Jo Hill (spouse) 01632 960555", "Jo Hill", "Emergency contact", id="name-and-more-under-a-label"),
+    pytest.param("19780412", "19780412", "Bank account", id="account-that-could-be-a-day"),
+    pytest.param("14:45 Call Rebecca", "Rebecca", "", id="whom-a-calendar-says-to-call"),
+    pytest.param("Mark from customer service was kind.", "Mark", "", id="staff-by-an-ordinary-word"),
+    pytest.param("Dr. Hare", "Hare", "", id="title-and-an-ordinary-word"),
+    pytest.param("what's the wifi password? river!45", "river!45", "", id="password-behind-a-question"),
+    pytest.param("Passwort zurückgesetzt auf x7HEek9Z$_", "x7HEek9Z$_", "", id="password-set-to"),
+    pytest.param("Login is lcain / x7HEek9Z$_", "x7HEek9Z$_", "", id="password-of-a-pair"),
+    pytest.param("her partner (+61 8 5550 3186)", "+61 8 5550 3186", "", id="phone-in-brackets"),
+    pytest.param("Versichertenkarte (Nr. K686437317)", "K686437317", "", id="number-in-brackets"),
+    pytest.param("Falsches Kennwort für hwiesen", "hwiesen", "", id="account-in-a-german-log"),
+    pytest.param("la contraseña k)9W3z(wHC8M ya no vale", "k)9W3z(wHC8M", "", id="brackets-in-a-password"),
+    pytest.param("le wifi chez moi c'est k^5NZ)GdE0", "k^5NZ)GdE0", "", id="password-of-a-network-fr"),
+    pytest.param("Mathilde : on se voit demain ?", "Mathilde", "", id="speaker-with-a-space-before-the-colon"),
+    pytest.param("Dossier patient n° 4062792, suite", "4062792", "", id="patient-number-fr"),
+    pytest.param("Reseña de Zorrin Quevelar · 7 de mayo de 2026", "Zorrin Quevelar", "", id="review-of"),
+    pytest.param("auto targata JM898IP", "JM898IP", "", id="plate-it"),
+    pytest.param("Avisar a Zorrin (zorrin.k@example.test)", "Zorrin", "", id="given-name-and-its-mail"),
 )
 
 
@@ -256,6 +276,16 @@ HARMLESS = (  # text, hint
     pytest.param("Thank you for riding with Hollow Lane Cycles", "", id="trade-behind-a-name"),
     pytest.param("Fundación Telefónica", "Socio", id="institution-under-members"),
     pytest.param("Jenkins approved this build", "", id="machine-that-acts"),
+    pytest.param("2026-09-23", "Last login", id="day-of-a-login"),
+    pytest.param("Buchungsnummer 435481", "", id="booking-number"),
+    pytest.param("Chapman, Hughes and Walker", "", id="firm-of-family-names"),
+    pytest.param("Mathematiker", "Stelle", id="job"),
+    pytest.param("Según nuestros datos, llame a su banco", "", id="first-word-and-su"),
+    pytest.param("Livrée", "Statut", id="state-fr"),
+    pytest.param("Producción", "Nombre", id="environment-es"),
+    pytest.param("Hélène Morin S.A.S.", "", id="firm-with-points"),
+    pytest.param("Salud Total", "Aseguradora", id="insurer-es"),
+    pytest.param("Ministerio del Interior", "Emitido por", id="institution-that-issues"),
 )
 
 

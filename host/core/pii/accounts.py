@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
-Finds = Callable[[re.Pattern[str], str], Iterator[re.Match[str]]]
-"""How a pattern is looked for in a text: `re.Pattern.finditer`, or what gives the same sooner."""
+from host.core.pii.secrets import Finds
 
 _NAME = r"[A-Za-z](?:[\w.-]{1,38}\w)"
 _LOWER = r"[a-z](?:[\w.-]{1,38}\w)"
@@ -36,6 +35,17 @@ _WITH_PASSWORD = (
 )
 _MARKED = r"(?=[\w.-]{0,38}[\d_.])"  # letters alone may be any word
 
+_ADJECTIVE = (  # ends of what follows the word for a user without being its name
+    r"(?:ad[oa]|id[oa]|(?:tu|fin|rm|gin|ip|du)al|ale|iv[oa]|if|ive|able|ible|abile|ic[oa]|ique|ante?|ente?|ées?|és?|euse|(?:nc|nd|im|it)ari[oa]|aire|(?:tu|du)el|elle|at[oa]|it[oa]"
+    r"|ut[oa]|ist[oa]|uev[oa]|ien|unique|autre|otr[oa]|ich|owy|owany)\b"
+)
+_ACTS_ROMANCE = (
+    r"(?:(?:no|ne|n'|non|nie|se|s'|si|não|já|ya) ?(?:\w+)?|ha|a|est|è|foi|fue"
+    r"|indica|dice|comenta|informa|reporta|inici[óa]"
+    r"|cerr[óa]|solicit[óa]|accedi[óo]|cre[óo]|elimin[óo]|modific[óo]|bloque\w+|intent[óo]|cambi[óo]|dit|indique|signale"
+    r"|demande|précise|s'est|vient|utilise|riferisce|segnala|chiede|dichiara|diz|relata|pede|entrou|saiu|criou|alterou"
+    r"|zgłasza|zalogował\w*|usunął|zmienił|utworzył)"
+)
 _BEFORE = (  # words of people, in a sentence
     r"(?:by|from|to|with|for|as|of|i'?m|am|is|it's|user|member|seller|buyer|thanks|hi|hey|hello|cc|via|ask|tell|ping"
     r"|message"
@@ -76,6 +86,42 @@ _PLACES: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = (  # what must be
             rf"[ ](?:{_WHOSE}[ ])?[\"']?((?-i:{_NAME}))(?![\w@/(:\\-]|\.\w)"
         ),
     ),
+    (  # "el usuario nlobo inició sesión", "l'utilisateur fmorin depuis 192.0.2.1"; adjectives stand there as well
+        (),
+        re.compile(
+            rf"(?i)\b(?:usu[aá]ri[oa]|cuenta|utilisat(?:eur|rice)|compte|utente|utilizador|użytkownika?)[ ][\"']?"
+            rf"(?![\w.-]{{0,38}}{_ADJECTIVE})((?-i:{_LOWER}))[\"']?[ ](?:{_ACTS_ROMANCE}\b"
+            r"|\(?(?:desde|depuis|da|de|z|from|ip)?[ ]?(?:\d{1,3}\.){3}\d)"
+        ),
+    ),
+    (
+        (),
+        re.compile(
+            r"(?i)\b(?:wrong|invalid|incorrect|bad|falsches|ungültiges|verkeerd|ongeldig|fel|felaktigt)[ ](?:password"
+            r"|passwor[dt]|kennwort|wachtwoord|lösenord|login|credentials)[ ](?:for|für|voor|för)[ ]"
+            rf"(?:{_WHOSE}[ ])?((?-i:{_LOWER}))(?![\w@/(:\\-]|\.\w|[ ][a-z])"
+        ),
+    ),
+    (
+        (),
+        re.compile(
+            rf"(?i)\b{_WHOSE}[ ]((?-i:{_LOWER}))[ ]\(?(?:from|via|über|von|vanaf|från|at|ip)?[ ]?(?:\d{{1,3}}\.){{3}}\d"
+        ),
+    ),
+    (
+        (),
+        re.compile(
+            r"(?i)\b(?:log-?in|credentials|creds|zugangsdaten|zugang|anmeldung|inloggning|inloggegevens)"
+            rf"(?:[ ](?:is|are|ist|lautet|sind|zijn|är))?:?[ ]((?-i:{_LOWER}))[ ]?(?:/|\|)[ ]?"
+            r"(?=\S{0,40}[\d!#$%&*+=?@^_~-])\S{6}"
+        ),
+    ),
+    (
+        (),
+        re.compile(
+            r"(?im)^(?:(?:re)?assigned to|zugewiesen an|toegewezen aan|tilldelad)[ ]((?-i:[a-z](?:[\w.-]{1,38}\w)))$"
+        ),
+    ),
     ((), re.compile(rf"(?i)\b(?:{_WHOSE}|log-?in|owner|principal)(?: name)?[ ]([\"'])({_NAME})\1")),
     (
         (),
@@ -84,7 +130,7 @@ _PLACES: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = (  # what must be
             rf"|disabled"
             r"|enabled|suspended|connected|disconnected|joined|left|changed|added|removed|not|cannot|could|unknown"
             r"|exists"
-            r"|already|tried|wurde|hat|ist|ha|fue|est|a)\b"
+            r"|already|tried|wurde|hat|ist)\b"
         ),
     ),
     (

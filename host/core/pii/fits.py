@@ -144,6 +144,8 @@ def _code(least: int) -> Callable[[str], bool]:
 def _account(value: str) -> bool:
     if re.fullmatch(r"[A-Z]{6}[A-Z0-9]{2}(?:[A-Z0-9]{3})?", value):
         return True
+    if re.fullmatch(r"\d{8}", value):
+        return True  # many accounts have eight digits, which a day written without signs has, too
     return _code(5)(value) and (not is_date(value) or re.fullmatch(r"\d\d-\d\d-\d\d", value) is not None)
 
 
@@ -184,7 +186,7 @@ FITS: dict[str, Callable[[str], bool]] = {
     "SECRET": _secret,
     "TAX_ID": _code(6),
     "TOKEN": lambda value: len(value.split()) == 1 and believable(value, "TOKEN") and not is_amount(value),
-    "USERNAME": lambda value: _single(value) and "://" not in value,
+    "USERNAME": lambda value: _single(value) and "://" not in value and not _is_day(value),
     "VEHICLE": lambda value: _code(1)(value) and len(value) <= 24 and any(c.isalpha() for c in value),
 }
 REPORTED = {"EXPIRY": "CARD", "PERSON?": "PERSON"}  # how a promise is called once it is kept

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from host.core.pii.context import is_measure, named_otherwise
+from host.core.pii.labels import ruled_out
 from host.core.pii.words import CAPITALISED as C
 from host.core.pii.words import UPPER
 from host.redact.names import NAMES, words_of
@@ -285,7 +286,10 @@ class Addresses(Rules):
             return True
         words = match[0].split()
         alone = match.start() == 0 or text[match.start() - 1] == "\n"
-        followed = re.match(r"\s{0,2}(?:,|\n|$|·|\|)", text[match.end() :]) is not None
+        followed = (
+            re.match(r"\s{0,2}(?:,|\n|$|·|\||(?:Apt|Suite|Ste|Unit|Flat|Apartment)\b|#)", text[match.end() :])
+            is not None
+        )
         if re.search(
             r"(?i)\b(?:to|at|in|near|from|of|lives?|address|live on|moved to|via)[: ]{1,2}$",
             text[max(0, match.start() - 12) : match.start()],
@@ -309,6 +313,7 @@ class Addresses(Rules):
         if (
             _COMMON_AFTER_CODE.match(words)
             or page.ruled_out
+            or ruled_out(words)
             or is_measure(text, match.start() + len(code) - len(words))
         ):
             return False
@@ -386,8 +391,8 @@ _FLAT = (
     r"|Nr|Appartement|Appt|Résidence|Bât|Lot|Plot)\.?"
 )
 _PART_BEFORE = re.compile(  # one part of an address that ends where another begins
-    rf"(?:(?:\d{{1,2}}|G)/F|{_FLAT}\s#?[\w/-]{{1,6}}|c/o\s{_TOWN}|#\w{{1,6}}|\d{{1,5}}[a-zA-Z]?(?:\s[\w'.-]+){{1,4}}"
-    rf"|\d{{1,5}}[a-zA-Z]?"
+    rf"(?:(?:\d{{1,2}}|G)/F|{_FLAT}\s#?[\w/-]{{1,6}}|c/o\s{_TOWN}|#\w{{1,6}}"
+    rf"|(?<![\w#])(?<!\d{{4}}-)\d{{1,5}}[a-zA-Z]?(?:\s[\w'.-]+){{0,4}}"
     rf"|{C}(?:[ -]{C}){{0,3}}(?:\s\d{{1,5}}[a-zA-Z]?(?:[-/]\d{{1,4}})?)?(?:\s(?:Suite|Apt\.?|Unit|Flat|Piso"
     rf"|Apto)\s\w{{1,5}})?)(?:[ \t]{{0,2}},[ \t]{{0,2}}|[ \t]{{0,2}}\n[ \t]{{0,8}})$"
 )
@@ -402,6 +407,9 @@ _FLAT_BEFORE = re.compile(
 )
 
 
+_CLAUSE_ON = re.compile(r"^\d+[a-zA-Z]?(?:\s[a-zà-ÿ'.-]+){2,}\s\d")
+
+
 def _grown_back(text: str, start: int) -> int:
     """Where the address begins: parts before it that end in a comma or a line, back to the last that has a number."""
     kept = at = start
@@ -412,6 +420,8 @@ def _grown_back(text: str, start: int) -> int:
         first = match[0].split(" ")[0].strip(",\n")
         if NAMES.is_common(first) and not match[0][0].isdigit() and not _A_FLAT.match(match[0]):
             break
+        if match[0][0].isdigit() and _CLAUSE_ON.search(match[0]):
+            break  # "84523728 sera livrée au 12, rue …": a sentence stands between
         at = match.start()
         if any(character.isdigit() for character in match[0]) or _A_HOUSE.search(match[0]):
             kept = at

@@ -19,6 +19,7 @@ from host.redact.recognizers import (
     network,
     owners,
     people,
+    usernames,
 )
 from host.redact.recognizers import model as model_module
 from host.redact.recognizers.base import LANGUAGE, BlankNlp, Nearby
@@ -29,7 +30,7 @@ OURS = (
     contacts.Emails,
     contacts.Phones,
     contacts.Handles,
-    contacts.Usernames,
+    usernames.Usernames,
     money.Cards,
     money.Accounts,
     money.Wallets,

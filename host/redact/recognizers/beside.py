@@ -15,8 +15,21 @@ _FIRM_NEXT = re.compile(r"[ ]?(?:&|\+)[ ]?([^\W\d_][\w'-]*)|[ ](?:und|and|et|y)[
 _FIRM_BEFORE = re.compile(r"([^\W\d_][\w'-]*)[ ]?(?:&|\+)[ ]?$")
 
 
+_FORM_NEXT = re.compile(  # "S.A.S.", "S. Coop.", "Sp. z o.o.": forms of companies that dots part
+    rf"(?:[ ]{NAME_WORD}){{0,2}},?[ ](?:S\.[ ]?(?:[ALRpCnkac]|Com|Coop)\.(?:[ ]?[A-Za-z]\.){{0,3}}(?!\w)"
+    r"|[Ss]p\.[ ]?(?:z[ ]o\.|[jk]\.)|(?:SARL|SAS|SASU|EURL|SCI|SRL|SLU|SLNE|SCP|LTDA|Ltda|Lda)(?!\w))"
+)
+
+
+def is_form_next(text: str, end: int) -> bool:
+    """Whether a form of company follows, right after `end` or behind two more words: the name is a firm's."""
+    return _FORM_NEXT.match(text, end) is not None
+
+
 def is_thing_next(text: str, end: int) -> bool:
     """Whether goods, a place or a form of company follows within the capitalised words after `end`, or "& Co"."""
+    if is_form_next(text, end):
+        return True
     firm = _FIRM_NEXT.match(text, end)
     if firm is not None:
         return firm[1] is None or not NAMES.is_surely_given(firm[1])
@@ -77,9 +90,12 @@ _NAMELESS = re.compile(
     r"|allerg(?:y|ies|ie[ns]?|ias?)|breed|rasse|raza|race|species|component|komponente|componente|composant"
     r"|sprint|epic|milestone|release|plugin|software|framework|tech(?:nology)?|tools?"
     r"|department|abteilung|departamento|département|dipartimento|afdeling|avdelning|dział|sparte|sektion"
-    r"|job ?title|position|beruf|profesión|profession|occupation|role|rolle|funktion|función|fonction|funzione|cargo"
+    r"|job ?title|position|beruf|profesión|profession|occupation|role|rolle|funktion|función|fonction|funzione"
+    r"|cargo|stelle|stellenbezeichnung|tätigkeit|berufsbezeichnung|functie|beroep|befattning|yrke|job"
     r"|carrier|courier company|supplier|lieferant|proveedor|fournisseur|fornitore|leverancier|vendor|merchant|händler"
-    r"|bank|insurer|publisher|verlag|editorial|éditeur|tournament|competition"
+    r"|bank|insurer|aseguradora|assureur|mutuelle"
+    r"|assicurazione|seguradora|ubezpieczyciel|verzekeraar"
+    r"|motifs?(?: de (?:la )?\w+)?|motivos?|reason|powód|publisher|verlag|editorial|éditeur|tournament|competition"
     r"|turnier|holiday|feiertag|festivo|theme|design|style|material|pattern|model|modell|modelo|modèle|modello"
     r"|collection|kollektion|colección|exhibit(?:ion)?|network|tariff|package)(?!\w)"
 )
@@ -101,6 +117,23 @@ def is_nameless(hint: str) -> bool:
         and _NAMELESS.search(hint) is not None
         and _PERSONS.search(hint) is None
         and not any(kind.startswith("PERSON") for kind in promised(hint))
+    )
+
+
+_FIRM_OF_NAMES = re.compile(
+    rf"\s*(?:({NAME_WORD}),[ ]({NAME_WORD}),?[ ](?:and|und|en|och|&)[ ]({NAME_WORD})|([^\W\d_]+)-([^\W\d_]+))\s*"
+)
+
+
+@lru_cache(maxsize=2048)
+def is_firm_of_names(text: str) -> bool:
+    """Whether the whole text is family names put together, as firms of partners call themselves."""
+    match = _FIRM_OF_NAMES.fullmatch(text) if len(text) < 80 else None
+    words = [word for word in match.groups() if word] if match is not None else []
+    if not words or not all(word[0].isupper() for word in words):
+        return False
+    return sum(NAMES.is_family(word) for word in words) > len(words) // 2 and not any(
+        NAMES.is_surely_given(word) and not NAMES.is_family(word) for word in words
     )
 
 

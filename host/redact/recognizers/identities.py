@@ -47,7 +47,8 @@ _BORN_IN = re.compile(
 _PASSPORT = re.compile(
     r"(?i)\b(passport|reisepass\w*|pasaporte|passeport|passaporto|paspoort\w*|passaporte|paszport\w*|travel document"
     r"|driv(?:er|ing)\W{0,2}s? ?licen[cs]e|licen[cs]e (?:no|number)|führerschein\w*|permiso de conducir"
-    r"|carnet de conducir|permis de conduire|patente(?: di guida)?|rijbewijs\w*|carta de condução|prawo jazdy"
+    r"|carnet de conducir|permis de conduire|num[ée]ro de permis"
+    r"|patente(?: di guida)?|rijbewijs\w*|carta de condução|prawo jazdy"
     r"|körkort\w*"
     r"|personalausweis\w*|ausweis\w*|id[ -]card|identity (?:card|no|number|document)|national id(?:entity)?|dni|nie"
     r"|nif|cédula|documento de identidad|carte (?:nationale )?d'identité|carta d'identità|tax (?:id|number|no"
@@ -71,14 +72,15 @@ _MEDICAL = re.compile(
     r"|patienten-?(?:nummer|nr|id)|versicherungs-?(?:nummer|nr)"
     r"|tarjeta sanitaria|historia clínica|n[úu]mero de (?:afiliado|póliza|asegurado)|numéro d'assuré"
     r"|tessera sanitaria|polisnummer"
-    r"|número de utente)\b\.?\s?[:#=\s]\s{0,3}"
+    r"|dossier (?:patiente?|m[ée]dical)|expediente (?:clínico|médico)|cartella clinica|processo clínico|prontuário"
+    r"|karta pacjenta|número de utente)\b\.?\s?[:#=\s]\s{0,3}(?:n[°º.]\.?\s?|no\.\s?|nr\.?\s|núm\.\s?)?"
     r"((?-i:(?=[A-Z0-9/ -]{0,12}\d)[A-Z0-9](?:[/ -]?[A-Z0-9]){4,20}(?![a-z])|(?=[a-z]{0,8}\d{3})[a-z0-9]{6,20}(?!\w)))"
 )
 _VEHICLE = re.compile(
     r"(?i)\b(?:licen[cs]e plate|number plate|plate(?: no\.?| number)?|registration(?: (?:no\.?|number|plate))?"
     r"|reg\.?(?: no\.?| plate)|vin|vehicle (?:id(?:entification)?(?: number)?|registration)|(?:kfz-?"
     r"|amtliches )?kennzeichen|nummernschild|fahrgestell(?:nummer|nr\.?)|fin|matrícula|bastidor|placa|immatricul\w*"
-    r"|plaque|targa|telaio|kenteken|tablica rejestracyjna|registreringsnummer|plaka)"
+    r"|plaque|targa(?:t[aoe])?|telaio|kenteken|tablica rejestracyjna|registreringsnummer|plaka)"
     r"\b\.?(?:\s(?:is|ist|es"
     r"|est))?\s?[:#=\s]\s{0,3}"
     r"((?-i:(?=[A-Z0-9ÄÖÜ -]{0,9}\d)[A-Z0-9ÄÖÜ](?:[ ·-]?[A-Z0-9]){3,16}))(?![\w-])"

@@ -9,6 +9,7 @@ from itertools import pairwise
 from host.core.pii.columns import cells, is_row
 from host.core.pii.fits import REPORTED, fits, starts_upper
 from host.core.pii.labels import ending, promised
+from host.core.pii.words import UPPER
 from host.redact.names import NAMES, bare
 from host.redact.quick import Near, finds, searched
 from host.redact.recognizers.base import Hit, Page, Rules
@@ -58,10 +59,15 @@ _NUMBER = re.compile(  # groups of digits and capitals as they stand in a senten
     r"(?:[./-][A-Z\d]{1,24}|[ ](?=[A-Z]{0,4}\d)[A-Z\d]{1,24}|[ ][A-Z](?![\w'°º.])){0,10}(?:\([A-Z\d]\))?(?![\w@])"
 )
 _CLAUSE = re.compile(r"[\n|;,·•\t(]|(?<=[^\W\d_]{4})\. |(?<=\d) ")
+_BRACKETED_NO = re.compile(r"(?i)[ ]\((?=(?:nr|no|num|number|nummer|id)\b|#)")  # "insurance card (no. K1234)"
 _NUMBERED = frozenset(
     "BANK_ACCOUNT CARD DRIVER_LICENSE IBAN MEDICAL_ID NATIONAL_ID PASSPORT TAX_ID VEHICLE".split()  # noqa: SIM905
 )
 _MOST_CHARS = 200_000
+_NAME_AND_MORE = re.compile(  # "Jo Hill (spouse) 555 0100": a contact's name, then who that is or how to reach them
+    rf"((?:[{UPPER}][\w'-]*\.?[ ]){{1,3}}[{UPPER}][\w'-]*)(?:[ ]\([a-zà-ÿ -]{{3,20}}\)|,|[ ][-–·|/])?[ ](?=\S)"
+    r"(?=[^\n]{0,40}\d{3})"
+)
 
 
 class Labelled(Rules):
@@ -99,6 +105,9 @@ class Labelled(Rules):
         kind = kept(page.promised, text[start:end], page.kind == "field")
         if kind:
             yield Hit(start, end, kind, 0.85, "hint")
+        elif "PERSON" in page.promised and (led := _NAME_AND_MORE.match(text, start, end)):
+            if kept(("PERSON",), led[1], False):
+                yield Hit(*led.span(1), "PERSON", 0.8, "hint")
         elif "\n" in text[start:end]:
             for match in _LINE.finditer(text):
                 line = match[0].strip()
@@ -170,7 +179,7 @@ class Labelled(Rules):
             if match.end() - match.start() < 4:
                 continue
             start = match.start()
-            before = _CLAUSE.split(text[max(0, start - 44) : start])[-1]
+            before = _CLAUSE.split(_BRACKETED_NO.sub(" ", text[max(0, start - 44) : start]))[-1]
             words = re.match(r"[A-Z]{2,3}[ -]", match[0])  # "SIN 046 454 286": the first letters may be the label
             for label, at in (
                 (before, start),
@@ -262,14 +271,20 @@ _INSTITUTIONS = frozenset((
     "associazione", "associacao", "verein", "sociedad", "societe", "comunidad", "comune", "commune", "gemeinde",
     "gemeente", "ayuntamiento", "stadtwerke", "kirchengemeinde", "parroquia", "caja", "banco", "banca", "banque",
     "bank", "sparkasse", "volksbank", "backerei", "metzgerei", "panaderia", "boulangerie", "apotheke",
+    "ministerio", "ministere", "ministero", "ministerstwo", "agence", "agencia", "agenzia", "prefecture", "mairie",
+    "universidad", "universite", "universita", "universidade", "instituto", "institut", "istituto", "tribunal",
+    "juzgado", "hospital", "hopital", "ospedale", "clinica", "clinique", "centro", "centre", "servicio", "service",
+    "servizio", "servico", "grupo", "groupe", "gruppo", "oficina", "departamento", "departement", "consejeria",
 ))  # fmt: skip
 
 
 def is_name(value: str, sure: bool) -> bool:
     """Whether the value reads as a person's name; `sure` when its label says that it is one."""
     words = [word.strip(".,'()") for word in re.split(r"[\s/]+", value) if word.strip(".,'()&")]
-    if not words or NAMES.is_known_thing(value) or bare(words[0]) in _INSTITUTIONS:
+    if not words or bare(words[0]) in _INSTITUTIONS:
         return False
+    if NAMES.is_known_thing(value):  # under a label for people it is somebody of the firm's name
+        return sure and len(words) == 2 and NAMES.is_given(words[0]) and NAMES.is_family(words[1])
     if not starts_upper(value) and not sure:
         led = next((word for word in words if word.lower() not in PARTICLES), "")
         if not led[:1].isupper():
@@ -284,7 +299,8 @@ def is_name(value: str, sure: bool) -> bool:
     if len(words) > 1 and not all(dull):
         dull = [one and (word.isascii() or len(word) > 4) for one, word in zip(dull, words, strict=True)]
     particles = sum(word.islower() for word in words)
-    if all(dull) or (dull[-1] and len(words) > 1 and not any(known)) or sum(dull) > len(words) / 2:
+    two_families = sure and len(words) == 3 and sum(dull) == 1 and all(word[0].isupper() for word in words)
+    if all(dull) or (dull[-1] and len(words) > 1 and not any(known) and not two_families) or sum(dull) > len(words) / 2:
         return False
     if sure and len(words) == 1 and words[0].islower():
         return known[0] or len(words[0]) > 5
@@ -302,6 +318,21 @@ def is_name(value: str, sure: bool) -> bool:
     )
 
 
+_COMPASS = frozenset((
+    "north", "south", "east", "west", "new", "old", "upper", "lower", "great", "little", "lake", "port", "fort",
+    "mount", "saint", "high", "long", "nord", "sud", "ost", "bad", "neu", "alt", "ober", "unter", "nieder", "gross",
+    "klein", "sankt", "nieuw", "oud", "noord", "zuid", "norra", "sodra", "ostra", "vastra", "stora", "lilla", "nya",
+))  # fmt: skip
+
+
+def _dull_of(named: list[str]) -> list[str]:
+    """The words of a place's name that must not be ordinary ones: in "Lake Elm" and "Elm Falls" only the other."""
+    if len(named) < 2 or not all(word[0].isupper() for word in named):
+        return named
+    rest = named[1:] if bare(named[0]) in _COMPASS else named
+    return rest[:-1] if len(rest) > 1 and NAMES.is_street(rest[-1]) else rest
+
+
 def _is_place(value: str, kinds: tuple[str, ...]) -> bool:
     """Whether what fits an address is none of goods or people: headings such as "Shipping" stand above anything."""
     words = [word.strip(".,()'\"") for word in re.split(r"[\s,]+", value)]
@@ -317,6 +348,6 @@ def _is_place(value: str, kinds: tuple[str, ...]) -> bool:
         return False  # "Ship to" stands above the name more often than beside the place
     if "," in value and any(NAMES.is_street(word) for word in named[1:]):
         return len(named) <= 8  # "The Old Forge, Church Street, Wedmore": a house with a name for its number
-    if NAMES.is_country(value) or any(NAMES.is_common(word) and len(word) > 3 for word in named):
+    if NAMES.is_country(value) or any(NAMES.is_common(word) and len(word) > 3 for word in _dull_of(named)):
         return False
     return len(named) <= 5

@@ -17,7 +17,7 @@ _SLASHED = re.compile(
 )
 _SPEAKER = re.compile(  # a line of a chat: "[09:41] Mira: ...", "<Mira> ...", "Mira: ..."
     r"(?m)^[ \t]{0,4}([\[(]?\d{1,2}[:.]\d\d(?:[:.]\d\d)?[\])]?[ ]{1,2}(?:-[ ])?|<)?"
-    rf"({NAME_WORD})(?::[ ]|>[ ]|(?P<dash>[ ]-[ ]))(?=\S)"
+    rf"({NAME_WORD})(?:[ \u00a0\u202f]?:[ ]|>[ ]|(?P<dash>[ ]-[ ]))(?=\S)"
 )
 _SMALL_GOODS = re.compile(r"((?:[ ][a-zß-ÿ]{3,}){1,2})(?=[ ]?(?:$|[\n,(|£€$]|(?:from|ab|for|now|desde|dès)\b|\d))")
 _GOODS_BEHIND = re.compile(rf"(?:'s)?((?:[ ][{UPPER}][^\W\d_]+){{1,3}})[ ]?(?:$|[\n,(|])")
@@ -117,8 +117,13 @@ def speakers(text: str) -> Iterator[tuple[int, int, str]]:
                 yield *match.span(2), "speaker"
 
 
+_HEADERS = frozenset(("från",))  # heads of a mail that are written like given names
+
+
 def _speaks(word: str, timed: bool) -> bool:
     """Whether a single word before a colon is who says the rest: a label is no given name."""
+    if word.lower() in _HEADERS:
+        return False
     if NAMES.is_surely_given(word):
         return True
     dull = NAMES.is_common(word) or NAMES.is_thing(word) or NAMES.is_maker(word) or NAMES.is_place(word)
@@ -143,7 +148,7 @@ _CELL = re.compile(
     rf"|[{UPPER}]\.)(?:[ ]?\([^()\d]{{1,20}}\))?\s*"
 )
 _KOREAN = re.compile(rf"[{UPPER}][a-z]{{1,6}}-[a-z]{{2,6}}")
-_SAYS = re.compile(rf"(?m)^[ \t]{{0,4}}({NAME_WORD}(?:[ ]{NAME_WORD})?)(?=:[ ]\S)")
+_SAYS = re.compile(rf"(?m)^[ \t]{{0,4}}({NAME_WORD}(?:[ ]{NAME_WORD})?)(?=[ \u00a0\u202f]?:[ ]\S)")
 
 
 def columns(texts: Sequence[Text], found: Sequence[Sequence[Found]]) -> dict[int, list[Found]]:

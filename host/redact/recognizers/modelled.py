@@ -12,6 +12,7 @@ from host.redact.recognizers.base import Hit, Page, Rules
 from host.redact.recognizers.beside import (
     PARTICLES,
     is_firm_before,
+    is_firm_of_names,
     is_nameless,
     is_nameless_line,
     is_part_of_thing,
@@ -30,6 +31,8 @@ class Modelled(Rules):
     def hits(self, text: str, page: Page) -> Iterator[Hit]:
         """Names that are no goods, firms or ordinary words; streets with their number."""
         said = page.model
+        if not page.hint and said and is_firm_of_names(text):
+            return
         for place, hit in enumerate(said):
             if hit.type == "PERSON":
                 yield from _person(text, hit, page)
