@@ -77,7 +77,8 @@ WHY: Mapping[str, str] = {  # what lies behind a target when it is missed
     ADDED_PICTURES: "It is nearly all Tesseract's, which reads each new picture, and what was barred in it once more.",
     ADDED_NOTHING: "The page is captured without loss, where the plain capture beside it is a JPEG, and its text is "
     "read before it is known that nothing changed.",
-    MASKING: "It is nearly all the name model's, which reads every line that could hold a name on one core or two.",
+    MASKING: "More than half of it is the name model's, which reads every line that could hold a name, on both cores "
+    "at full speed.",
     PEER_TIME: "Pictures are whole PNG files at the screen's own density here, to be scored by their pixels; the JPEG "
     "of at most 1,000 pixels that callers get is the one timed below.",
     MEMORY: "Presidio's modules and the name model are most of it, and what was read lately is kept to be fast.",
