@@ -58,11 +58,6 @@ def pixels_of(box: Box, scale: float, size: tuple[int, int], padding_css_px: flo
     return rect if rect.width > 0 and rect.height > 0 else None
 
 
-def css_of(rect: Rect, scale: float) -> Box:
-    """The box in CSS pixels of whole pixels."""
-    return Box(rect.left / scale, rect.top / scale, rect.width / scale, rect.height / scale)
-
-
 def bar_rects(marks: Iterable[Mark], scale: float, size: tuple[int, int]) -> list[Rect]:
     """The pixels that are to be covered for some marks: padded, outward, clipped."""
     rects = (pixels_of(mark.box, scale, size, PADDING_CSS_PX) for mark in marks)

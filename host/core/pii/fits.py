@@ -59,10 +59,6 @@ def _birth(value: str) -> bool:
     return len(value) <= 40 and _DATE_LIKE.search(value) is not None
 
 
-def _has_digits(count: int) -> Callable[[str], bool]:
-    return lambda value: len(digits_of(value)) >= count
-
-
 _EMAIL_SPELT = re.compile(
     r"(?i)\S{2,64}(?:\s?\(?(?:at|\[at\])\)?\s?)\S+(?:\s?\(?dot\)?\s?)\S+|[\w.+-]+\.[\w-]+\.\w{2,8}|\S+\s?@\s?\S+"
 )

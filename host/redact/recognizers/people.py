@@ -85,10 +85,6 @@ _REVIEW_OF = re.compile(  # a line's whole beginning, the day or nothing behind 
     rf"|Comentário|Opinia|Recenzja) (?:de |di |d[ao] |d')?((?:{NAME_WORD}[ ]){{1,3}}{NAME_WORD})"
     r"(?=[ ]?[·•|,–-][ ]?(?:el |le |il )?\d|[ ](?:el|le|il|em|del|du|z) \d)"
 )
-_WEAK_BY = re.compile(
-    r"(?i)^(?:by|from|with|von|por|par|av|door|przez|called|contact|cc|pay|met|i am|i'm|this is|soy|sono|je suis"
-    r"|ich bin|ik ben)\b"
-)
 _TOKEN = re.compile(
     rf"[^\W\d_](?:[^\W\d_]|'(?=[^\W\d_]))*(?:-[{UPPER}a-z](?:[^\W\d_]|'(?=[^\W\d_]))*)*\.?|[,;:.!?()\n|·•/&\"@#\d]"
 )
